@@ -1,0 +1,4 @@
+"""Parallel patterns over arrays and collections, and the interpreter that defines their meaning."""
+
+if __name__ != "parloom.patterns":
+    raise ImportError(f"import this as parloom.patterns, not {__name__}")
