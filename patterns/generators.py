@@ -1,0 +1,169 @@
+"""The one parallel node: a MultiLoop over a domain with a tuple of generators.
+
+    names = loop (i < n, j < m) { prelude statements; generators }
+
+    generator ::= Collect(cond, value)
+               |  Reduce(cond, value, reducer)
+               |  Fold(cond, value, reducer, shape)
+
+Semantics
+* The domain is the product of the extents; iterations are independent; results are as if run in index order, the
+  last index fastest.
+* The body's statements (the prelude) run for every index, before and visible to every generator. `cond` is a
+  variable of the prelude (or from outside); the `value` block has no parameters, sits in the body's scope and runs
+  only where `cond` holds.
+* Canonical form: a generator without a condition has no statements in its `value` block, they stand in the prelude.
+  `canonical` establishes it; staging and every pass keep it.
+* A fused loop is one MultiLoop with several generators; the work that they share is its prelude.
+* An array value adds its dimensions behind the domain's. Its sizes must be visible outside the loop.
+* Indices and sizes are weak integers, as Python's; what a Collect stores is strong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
+from ..staging.types import INDEX, Array, Exists, Type
+from .reducers import Reducer
+
+
+@dataclass(frozen=True, slots=True)
+class Generator(Node):
+    """One way in which a loop produces results.
+
+    Subclasses have `cond`, the condition or None, and `value`, the block that runs where it holds.
+    """
+
+    cond: Operand | None
+    value: Block
+
+    @property
+    def effects(self) -> Effects:
+        """The generator's own effects, without those of its block."""
+        return Effects.NONE
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        """The types of the generator's binders; `first` is the position of the first one in the statement."""
+        raise NotImplementedError(type(self).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Collect(Generator):
+    """An array over the domain; with a condition, the compacted values of those indices that pass.
+
+    `value` returns the element (a scalar or an array). Binders: `ys`; with a condition, `m, ys` where m is the number
+    kept and `ys` has m elements whatever the rank of the domain.
+    """
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        (value,) = self.value.operands
+        if self.cond is None:
+            return (append_shape(tuple(operand_dim(d) for d in domain), value.type),)
+        return (INDEX, append_shape((Exists(first),), value.type))
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Generator):
+    """All values combined by the reducer.
+
+    `value` returns one operand for each component of the reducer. Without values the result is the reducer's
+    identity; without an identity that is a ValueError naming `reducer.name`. Binders: one a component.
+    """
+
+    reducer: Reducer
+
+    @property
+    def effects(self) -> Effects:
+        return Effects.NONE if self.reducer.identity is not None else Effects.FAULT
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        return tuple(v.type for v in self.value.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold(Generator):
+    """`a = the identity, of shape + value's shape; for each index where cond: a[location] = reducer(a[location], value)`.
+
+    `value` returns the location (an integer for each dimension of `shape`), then the value (one operand). A location
+    outside the shape is an IndexError, unless `bounds` says that it is PROVEN inside (negative ones are outside). The
+    reducer has one component and an identity. Binder: the array.
+    """
+
+    reducer: Reducer
+    shape: tuple[Operand, ...]
+    bounds: Bounds = Bounds.CHECKED
+
+    @property
+    def effects(self) -> Effects:
+        return Effects.FAULT if self.bounds is Bounds.CHECKED else Effects.NONE
+
+    @property
+    def location(self) -> tuple[Operand, ...]:
+        """Where the value goes, as operands of the value block."""
+        return self.value.operands[:-1]
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        return (
+            append_shape(tuple(operand_dim(d) for d in self.shape), self.value.operands[-1].type),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MultiLoop(Op):
+    """`body.params` are the indices, `body.stmts` the prelude, `body.results` the generators."""
+
+    domain: tuple[Operand, ...]
+    body: Block
+
+    @property
+    def generators(self) -> tuple[Generator, ...]:
+        """The generators, in binder order."""
+        assert all(isinstance(g, Generator) for g in self.body.results)
+        return tuple(g for g in self.body.results if isinstance(g, Generator))
+
+    @property
+    def effects(self) -> Effects:
+        found = Effects.NONE
+        for generator in self.generators:
+            found |= generator.effects
+        return found
+
+    def signature(self) -> tuple[Type, ...]:
+        types: list[Type] = []
+        for generator in self.generators:
+            types.extend(generator.results(self.domain, len(types)))
+        return tuple(types)
+
+
+def append_shape(outer: tuple[int | Var | Exists, ...], value: Type) -> Array:
+    """The type of an array over `outer` whose elements are of type `value`."""
+    if isinstance(value, Array):
+        return Array(value.element.strong, (*outer, *value.shape))
+    return Array(value.strong, outer)
+
+
+def binder_slices(generators: tuple[Generator, ...], domain: tuple[Operand, ...]) -> list[slice]:
+    """For each generator the slice of the statement's binders that belong to it."""
+    slices: list[slice] = []
+    start = 0
+    for generator in generators:
+        stop = start + len(generator.results(domain, start))
+        slices.append(slice(start, stop))
+        start = stop
+    return slices
+
+
+def canonical(loop: MultiLoop) -> MultiLoop:
+    """The loop with the statements of unconditional generators moved into the prelude."""
+    moved: list[Stmt] = []
+    generators: list[Generator] = []
+    for generator in loop.generators:
+        if generator.cond is None and generator.value.stmts:
+            moved.extend(generator.value.stmts)
+            generator = replace(generator, value=Block((), (), generator.value.results))
+        generators.append(generator)
+    if not moved:
+        return loop
+    body = Block(loop.body.params, (*loop.body.stmts, *moved), tuple(generators))
+    return MultiLoop(loop.domain, body)

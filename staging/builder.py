@@ -1,0 +1,140 @@
+"""The builder: the one way in which statements come into being, while staging and in every pass.
+
+Construction is smart: `emit` asks the rules of the op's class first (constant folding and algebra, rules.py), shares
+an equal pure statement of this or an enclosing block (never of a sibling), and appends otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from . import rules
+from .locations import Location
+from .nodes import ORDERED, Block, Const, Fact, Node, Op, Operand, Stmt, Var, operand_dim
+from .traversal import effects, key, operands, type_vars
+from .types import Array, Exists, Type
+
+
+@dataclass(slots=True)
+class Scope:
+    """One open block."""
+
+    params: tuple[Var, ...]
+    stmts: list[Stmt] = field(default_factory=list[Stmt])
+    shared: dict[object, tuple[Operand, ...]] = field(
+        default_factory=dict[object, tuple[Operand, ...]]
+    )
+
+
+class Builder:
+    """Builds blocks, innermost open block last.
+
+    >>> from .nodes import Apply; from .primitives import ADD; from .types import F64
+    >>> b = Builder(); x = Var(F64, "x"); scope = b.open((x,))
+    >>> once, = b.emit(Apply(ADD, (x, x))); again, = b.emit(Apply(ADD, (x, x)))
+    >>> once is again, len(b.close((once,)).stmts)
+    (True, 1)
+    """
+
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
+        self._depth: dict[Var, int] = {}
+
+    def open(self, params: Sequence[Var] = ()) -> Scope:
+        """Begins a block."""
+        scope = Scope(tuple(params))
+        for param in scope.params:
+            self._depth[param] = len(self.scopes)
+        self.scopes.append(scope)
+        return scope
+
+    def close(self, results: Sequence[Operand | Node]) -> Block:
+        """Ends the innermost block."""
+        scope = self.scopes.pop()
+        return Block(scope.params, tuple(scope.stmts), tuple(results))
+
+    def abandon(self, scope: Scope) -> None:
+        """Drops `scope` and everything opened inside it (after an exception)."""
+        while self.scopes and self.scopes[-1] is not scope:
+            self.scopes.pop()
+        if self.scopes:
+            self.scopes.pop()
+
+    def emit(
+        self,
+        op: Op,
+        names: Sequence[str] = (),
+        sources: tuple[Location, ...] = (),
+        facts: Sequence[frozenset[Fact]] = (),
+        depth: int | None = None,
+    ) -> tuple[Operand, ...]:
+        """The operands that hold the op's results; `depth` places it in an enclosing scope instead of the innermost."""
+        simpler = rules.apply(self, op)
+        if simpler is not None:
+            return simpler
+        level = len(self.scopes) - 1 if depth is None else depth
+        own = effects(op)
+        identity: object = None
+        if not own & ORDERED:
+            identity = key(op)
+            for scope in reversed(self.scopes[: level + 1]):
+                known = scope.shared.get(identity)
+                if known is not None:
+                    return known
+        binders = make_binders(op.signature(), names, facts)
+        for binder in binders:
+            self._depth[binder] = level
+        self.scopes[level].stmts.append(Stmt(binders, op, sources))
+        if identity is not None:
+            self.scopes[level].shared[identity] = binders
+        return binders
+
+    def emit_outermost(self, op: Op, name: str = "", sources: tuple[Location, ...] = ()) -> Operand:
+        """Like `emit` for a cheap scalar op that cannot fault, in the outermost block that binds its operands.
+
+        Size arithmetic comes this way, so that a size computed inside a loop can be part of a type outside.
+        """
+        depth = max((self.depth(v) for v in operands(op) if isinstance(v, Var)), default=0)
+        (result,) = self.emit(op, (name,), sources, depth=depth)
+        return result
+
+    def adopt(self, param: Var) -> None:
+        """Makes a late parameter (a captured array) visible, as if the outermost block had it from the start."""
+        for size in type_vars(param.type):
+            self._depth.setdefault(size, 0)
+        self._depth[param] = 0
+
+    def depth(self, var: Var) -> int:
+        """The number of the open block that binds `var`, 0 the outermost."""
+        return self._depth[var]
+
+    def sees(self, operand: Operand) -> bool:
+        """Whether an open block binds the operand."""
+        return isinstance(operand, Const) or self._depth.get(operand, len(self.scopes)) < len(
+            self.scopes
+        )
+
+
+def make_binders(
+    signature: tuple[Type, ...],
+    names: Sequence[str] = (),
+    facts: Sequence[frozenset[Fact]] = (),
+) -> tuple[Var, ...]:
+    """Fresh variables for a signature, its existential dimensions bound to the size binders before them."""
+    binders: list[Var] = []
+    for k, type_ in enumerate(signature):
+        name = names[k] if k < len(names) else ""
+        fact = facts[k] if k < len(facts) else frozenset[Fact]()
+        binders.append(Var(close_type(type_, binders), name, fact))
+    return tuple(binders)
+
+
+def close_type(type_: Type, binders: Sequence[Operand]) -> Type:
+    """The type with `Exists(k)` replaced by what binder k holds."""
+    if not isinstance(type_, Array):
+        return type_
+    shape = tuple(
+        operand_dim(binders[d.binder]) if isinstance(d, Exists) else d for d in type_.shape
+    )
+    return Array(type_.element, shape)

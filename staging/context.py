@@ -1,0 +1,124 @@
+"""The trace in progress: a context variable, so that threads and nested stagings do not see each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .builder import Builder
+from .errors import InternalError, ShapeError
+from .locations import Location, caller
+from .nodes import Apply, Check, Contiguous, ErrorKind, Op, Operand, Var, size_operand
+from .primitives import EQUAL
+from .types import INDEX, Array, Scalar, Type
+
+
+@dataclass(slots=True)
+class Captured:
+    """An array that the program reads from its surroundings: a hidden argument, read again at each call."""
+
+    param: Var
+    read: Callable[[], np.ndarray]
+
+
+@dataclass(slots=True)
+class Trace:
+    """One staging: the builder, the arguments' sizes, the sizes found equal, the captured arrays."""
+
+    builder: Builder = field(default_factory=Builder)
+    sizes: list[Var] = field(default_factory=list[Var])
+    merged: dict[Var, Operand] = field(default_factory=dict[Var, Operand])
+    meetings: list[tuple[Var, Operand, Location]] = field(
+        default_factory=list[tuple[Var, Operand, Location]]
+    )
+    captured: dict[int, Captured] = field(default_factory=dict[int, Captured])
+
+    def emit(self, op: Op, *names: str) -> tuple[Operand, ...]:
+        """Emits an op at the user's current line."""
+        return self.builder.emit(op, names, (caller(),))
+
+    def emit_size(self, op: Op, name: str = "") -> Operand:
+        """Emits size arithmetic as far out as its operands are known."""
+        return self.builder.emit_outermost(op, name, (caller(),))
+
+    def canonical(self, size: Operand) -> Operand:
+        """The representative of all sizes found equal to `size`."""
+        while isinstance(size, Var) and size in self.merged:
+            size = self.merged[size]
+        return size
+
+    def unify(self, a: Operand, b: Operand, what: str = "sizes") -> Operand:
+        """Makes two sizes one that meet elementwise, or raises ShapeError.
+
+        Two argument sizes are checked on entry of the call; any other pair is checked where they meet.
+        """
+        a, b = self.canonical(a), self.canonical(b)
+        if a == b:
+            return a
+        if not isinstance(a, Var) and not isinstance(b, Var):
+            raise ShapeError(f"{what} {a} and {b} do not fit together")
+        if b not in self.sizes:
+            a, b = b, a
+        if isinstance(b, Var) and b in self.sizes and (a in self.sizes or not isinstance(a, Var)):
+            self.merged[b] = a
+            self.meetings.append((b, a, caller()))
+            return a
+        (same,) = self.emit(Apply(EQUAL, (a, b)))
+        self.emit(Check(same, ErrorKind.VALUE, f"{what} do not fit together"))
+        return a
+
+    def new_param(self, type_: Type, name: str, array: np.ndarray | None = None) -> Var:
+        """A parameter variable; an array's dimensions other than 1 become fresh sizes."""
+        if isinstance(type_, Scalar) or array is None:
+            return Var(type_, name)
+        letters: list[int | Var] = []
+        for axis, extent in enumerate(array.shape):
+            if extent == 1:
+                letters.append(1)
+                continue
+            size = Var(INDEX, f"{name}_{axis}")
+            self.sizes.append(size)
+            letters.append(size)
+        facts = frozenset({Contiguous()}) if array.flags.c_contiguous else frozenset[Contiguous]()
+        return Var(Array(type_.element, tuple(letters)), name, facts)
+
+    def capture(self, array: np.ndarray, name: str, read: Callable[[], np.ndarray]) -> Var:
+        """The hidden argument for an array of the surroundings, one for each array object."""
+        known = self.captured.get(id(array))
+        if known is None:
+            type_ = Array(Scalar(array.dtype), (1,) * array.ndim)
+            param = self.new_param(type_, name, array)
+            self.builder.adopt(param)
+            known = self.captured[id(array)] = Captured(param, read)
+        return known.param
+
+
+_current: ContextVar[Trace | None] = ContextVar("parloom_trace", default=None)
+
+
+def current() -> Trace | None:
+    """The innermost trace in progress, None outside staging."""
+    return _current.get()
+
+
+def trace() -> Trace:
+    """The innermost trace in progress; an InternalError outside staging."""
+    found = _current.get()
+    if found is None:
+        raise InternalError("a staged operation ran outside of staging")
+    return found
+
+
+def enter(new: Trace | None) -> Callable[[], None]:
+    """Makes `new` the trace in progress; returns the function that restores the one before."""
+    token = _current.set(new)
+    return lambda: _current.reset(token)
+
+
+def shape_operands(shape: Sequence[object]) -> tuple[Operand, ...]:
+    """A type's shape as canonical size operands of the trace in progress."""
+    t = trace()
+    return tuple(t.canonical(size_operand(d)) for d in shape)  # type: ignore[arg-type]

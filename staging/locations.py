@@ -1,0 +1,77 @@
+"""Where in the user's program something stands: file, line, columns."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+
+_ROOT = Path(__file__).resolve().parent.parent
+_OURS = tuple(
+    str(_ROOT / folder) + "/"
+    for folder in ("staging", "patterns", "transforms", "codegen", "dsls", "parloom")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a user's source file; columns count characters from 0, `None` where unknown."""
+
+    file: str
+    line: int
+    column: int | None = None
+    end_column: int | None = None
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def text(self) -> str:
+        """The source line without its end, or "" when the source cannot be had."""
+        return linecache.getline(self.file, self.line).rstrip()
+
+
+_ours_cache: dict[str, bool] = {}
+
+
+def is_ours(filename: str) -> bool:
+    """Whether `filename` is part of parloom (its frames are hidden from the user).
+
+    The package is reached through links (parloom/staging -> staging), so the resolved path decides.
+    """
+    known = _ours_cache.get(filename)
+    if known is None:
+        resolved = filename if filename.startswith("<") else str(Path(filename).resolve())
+        known = _ours_cache[filename] = resolved.startswith(_OURS)
+    return known
+
+
+_positions_cache: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
+
+
+def _frame_location(frame: FrameType) -> Location:
+    code = frame.f_code
+    positions = _positions_cache.get(code)
+    if positions is None:
+        positions = _positions_cache[code] = list(code.co_positions())
+    line, column, end_line, end_column = frame.f_lineno, None, None, None
+    if 0 <= frame.f_lasti // 2 < len(positions):
+        found, end_line, column, end_column = positions[frame.f_lasti // 2]
+        line = found if found is not None else line
+    if end_line != line:
+        end_column = None
+    return Location(code.co_filename, line, column, end_column, code.co_name)
+
+
+def caller() -> Location:
+    """The innermost frame outside parloom and outside NumPy's own Python files."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not is_ours(filename) and "/numpy/" not in filename:
+            return _frame_location(frame)
+        frame = frame.f_back
+    return Location("<unknown>", 0)

@@ -1,0 +1,113 @@
+"""A pass is a staged interpreter: it replays a block through the builder, with some statements re-expressed.
+
+`Replay` copies; a pass subclasses it and overrides `statement` for the ops that it changes. Everything else, the
+nested blocks, the types with their sizes, names, locations and facts, follows from the declared fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .builder import Builder
+from .nodes import Block, Node, Op, Operand, Program, Stmt, Var, operand_dim
+from .traversal import map_fields
+from .types import Array, Type
+
+
+class Replay:
+    """Copies blocks into `builder`, mapping variables through `env`.
+
+    Override `statement` (return the operands for the binders, or `None` for the default copy).
+    """
+
+    def __init__(self, builder: Builder, env: dict[Var, Operand] | None = None) -> None:
+        self.builder = builder
+        self.env: dict[Var, Operand] = {} if env is None else env
+
+    # What a pass overrides.
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        """The operands that replace the statement's binders; None copies it."""
+        return None
+
+    # The interpreter.
+
+    def operand(self, operand: Operand) -> Operand:
+        """The operand in the new program."""
+        return self.env.get(operand, operand) if isinstance(operand, Var) else operand
+
+    def type(self, type_: Type) -> Type:
+        """The type with its sizes mapped."""
+        if not isinstance(type_, Array):
+            return type_
+        shape = tuple(
+            operand_dim(self.operand(d)) if isinstance(d, Var) else d for d in type_.shape
+        )
+        return Array(type_.element, shape)
+
+    def op(self, op: Op) -> Op:
+        """The op with operands mapped and nested blocks replayed."""
+        return map_fields(op, self.operand, self.block)
+
+    def node(self, node: Node) -> Node:
+        """A node in a body's results (a generator), with operands mapped and blocks replayed."""
+        return map_fields(node, self.operand, self.block)
+
+    def fresh(self, params: Sequence[Var]) -> tuple[Var, ...]:
+        """New parameters for a replayed block, entered into `env` one by one (later types may name earlier ones)."""
+        made: list[Var] = []
+        for param in params:
+            var = Var(self.type(param.type), param.name, param.facts)
+            self.env[param] = var
+            made.append(var)
+        return tuple(made)
+
+    def block(self, block: Block) -> Block:
+        """A nested block, replayed with fresh parameters."""
+        self.builder.open(self.fresh(block.params))
+        self.run(block)
+        return self.builder.close(self.results(block))
+
+    def run(self, block: Block) -> None:
+        """Replays the statements into the innermost open block."""
+        for stmt in block.stmts:
+            replaced = self.statement(stmt)
+            if replaced is None:
+                replaced = self.copy(stmt)
+            self.bind(stmt, replaced)
+
+    def results(self, block: Block) -> tuple[Operand | Node, ...]:
+        """The block's results in the new program; call it while the new block is open."""
+        return tuple(
+            self.node(r) if isinstance(r, Node) else self.operand(r) for r in block.results
+        )
+
+    def copy(self, stmt: Stmt) -> tuple[Operand, ...]:
+        """Emits the statement as it is, mapped."""
+        names = tuple(b.name for b in stmt.binders)
+        facts = tuple(b.facts for b in stmt.binders)
+        return self.builder.emit(self.op(stmt.op), names, stmt.sources, facts)
+
+    def bind(self, stmt: Stmt, operands: Sequence[Operand]) -> None:
+        """Lets the statement's binders stand for `operands` from here on."""
+        for binder, operand in zip(stmt.binders, operands, strict=True):
+            self.env[binder] = operand
+
+    def inline(self, block: Block, args: Sequence[Operand]) -> tuple[Operand, ...]:
+        """Splices an ordinary block into the innermost open one, parameters bound to `args`."""
+        for param, arg in zip(block.params, args, strict=True):
+            self.env[param] = arg
+        self.run(block)
+        return tuple(self.operand(r) for r in block.operands)
+
+
+def replay_program(program: Program, make: type[Replay] = Replay) -> Program:
+    """The program with `make(builder)` run over its body."""
+    builder = Builder()
+    replay = make(builder)
+    sizes = replay.fresh(program.sizes)
+    params = replay.fresh(program.params)
+    builder.open((*sizes, *params))
+    replay.run(program.body)
+    body = builder.close(replay.results(program.body))
+    return Program(program.name, sizes, params, Block((), body.stmts, body.results), program.checks)

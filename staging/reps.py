@@ -1,0 +1,364 @@
+"""Reps: what the user's function holds while it runs on staged values.
+
+A Rep stands for a value of the program being recorded. Scalars are here; arrays join from patterns/ through the three
+registries at the end (`lift`, `rep_of`, elementwise ufuncs), so that this layer knows no array operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from .context import trace
+from .errors import Limitation, StagingTypeError
+from .nodes import Apply, Cast, Const, Operand
+from .primitives import BY_UFUNC, SELECT, Primitive
+from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
+
+
+class Rep:
+    """A staged value.
+
+    Python's control flow works on Reps in rewritten code only; elsewhere it is trapped here, with the fix in words.
+    """
+
+    __slots__ = ()
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
+    @property
+    def operand(self) -> Operand:
+        """The value as an IR operand (a view is materialised)."""
+        raise NotImplementedError
+
+    @property
+    def type(self) -> Type:
+        """The IR type."""
+        return self.operand.type
+
+    def __bool__(self) -> NoReturn:
+        _trap(
+            "a staged value was used where Python needs True or False",
+            "its value is known only when the compiled program runs; `if`, `while`, `and`, `or` and `not` on staged "
+            "values work only in source that parloom can rewrite",
+            "write the condition in a function that parloom stages, or use np.where, np.logical_and, np.logical_not",
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        _trap(
+            "`in` was used on a staged value",
+            "membership is known only when the compiled program runs",
+            "(x == item).any()",
+        )
+
+    def __format__(self, spec: str) -> str:
+        return f"<staged {self.type}>"
+
+    def __repr__(self) -> str:
+        return f"<staged {self.type}>"
+
+
+def _trap(what: str, why: str, instead: str) -> NoReturn:
+    raise StagingTypeError(what, why=why, instead=instead)
+
+
+def _binary(ufunc: np.ufunc) -> Any:
+    def forward(self: object, other: object) -> object:
+        return apply_ufunc(ufunc, (self, other)) if can_lift(other) else NotImplemented
+
+    return forward
+
+
+def _reflected(ufunc: np.ufunc) -> Any:
+    def backward(self: object, other: object) -> object:
+        return apply_ufunc(ufunc, (other, self)) if can_lift(other) else NotImplemented
+
+    return backward
+
+
+def _unary(ufunc: np.ufunc) -> Any:
+    def method(self: object) -> object:
+        return apply_ufunc(ufunc, (self,))
+
+    return method
+
+
+class Arithmetic(Rep):
+    """Python's operators as NumPy's ufuncs, shared by scalars and arrays."""
+
+    __slots__ = ()
+    __add__, __radd__ = _binary(np.add), _reflected(np.add)
+    __sub__, __rsub__ = _binary(np.subtract), _reflected(np.subtract)
+    __mul__, __rmul__ = _binary(np.multiply), _reflected(np.multiply)
+    __truediv__, __rtruediv__ = _binary(np.true_divide), _reflected(np.true_divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
+    __mod__, __rmod__ = _binary(np.remainder), _reflected(np.remainder)
+    __pow__, __rpow__ = _binary(np.power), _reflected(np.power)
+    __and__, __rand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and)
+    __or__, __ror__ = _binary(np.bitwise_or), _reflected(np.bitwise_or)
+    __xor__, __rxor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
+    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
+    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
+    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
+    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
+    __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
+    __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> object:
+        return numpy_ufunc(ufunc, method, inputs, options)
+
+    def __array__(self, *args: object, **options: object) -> NoReturn:
+        _trap(
+            "NumPy tried to make an array out of a staged value",
+            "an array of Python objects would hold the value's name, not the value",
+            "pm.collect(shape, f) or np.stack of staged arrays; np.full, np.zeros and np.arange work in staged functions",
+        )
+
+
+class ScalarRep(Arithmetic):
+    """A staged number or truth value."""
+
+    __slots__ = ("_operand",)
+
+    def __init__(self, operand: Operand) -> None:
+        assert isinstance(operand.type, Scalar)
+        self._operand = operand
+
+    @property
+    def operand(self) -> Operand:
+        return self._operand
+
+    @property
+    def scalar(self) -> Scalar:
+        """The scalar type."""
+        assert isinstance(self._operand.type, Scalar)
+        return self._operand.type
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The NumPy dtype."""
+        return self.scalar.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(), as for a NumPy scalar."""
+        return ()
+
+    ndim, size = 0, 1
+
+    def astype(self, dtype: Any) -> ScalarRep:
+        """The value converted as NumPy does."""
+        return cast(self, Scalar(np.dtype(dtype)))
+
+    def item(self) -> ScalarRep:
+        """The scalar itself (there is no staged Python number to give)."""
+        return self
+
+    def __int__(self) -> NoReturn:
+        _trap(
+            "int() of a staged value",
+            _KNOWN_LATER,
+            "x.astype(np.int64), or int(x) inside a staged function",
+        )
+
+    def __float__(self) -> NoReturn:
+        _trap(
+            "float() of a staged value",
+            _KNOWN_LATER,
+            "x.astype(np.float64), or float(x) inside a staged function",
+        )
+
+    def __index__(self) -> NoReturn:
+        _trap(
+            "a staged value was used as a Python index or size",
+            _KNOWN_LATER,
+            "index a staged array (pm.asarray(list)[i]), or make the argument static with static_argnames",
+        )
+
+    def __iter__(self) -> NoReturn:
+        _trap("iteration over a staged scalar", "a number has no elements", "pm.range(n)")
+
+
+_KNOWN_LATER = "its value is known only when the compiled program runs"
+
+
+def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
+    """The primitive on scalars, after NumPy 2's promotion."""
+    types = tuple(a.scalar for a in args)
+    try:
+        loop = primitive.loop(types)
+    except TypeError as error:
+        names = ", ".join(map(str, types))
+        raise StagingTypeError(f"{primitive.name} is not defined for {names}") from error
+    operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
+    return ScalarRep(trace().emit(Apply(primitive, operands))[0])
+
+
+def cast(value: ScalarRep, to: Scalar) -> ScalarRep:
+    """The value in another scalar type."""
+    return value if value.scalar == to else ScalarRep(trace().emit(Cast(value.operand, to))[0])
+
+
+def select(cond: ScalarRep, a: ScalarRep, b: ScalarRep) -> ScalarRep:
+    """`a if cond else b`, both evaluated."""
+    return apply_primitive(SELECT, cond, a, b)
+
+
+def apply_ufunc(ufunc: np.ufunc, inputs: tuple[object, ...]) -> Rep:
+    """A NumPy ufunc on staged values: scalars here, anything with an axis by the elementwise handler."""
+    reps = tuple(lift(x) for x in inputs)
+    scalars = tuple(r for r in reps if isinstance(r, ScalarRep))
+    if len(scalars) < len(reps):
+        return _elementwise(ufunc, reps)
+    return scalar_ufunc(ufunc, scalars)
+
+
+ScalarDefinition = Callable[..., ScalarRep]
+_definitions: dict[np.ufunc, ScalarDefinition] = {}
+
+
+def define_ufunc(ufunc: np.ufunc) -> Callable[[ScalarDefinition], ScalarDefinition]:
+    """Registers what a ufunc without a primitive of its own (or one with conditions) means on scalars."""
+
+    def register(definition: ScalarDefinition) -> ScalarDefinition:
+        _definitions[ufunc] = definition
+        return definition
+
+    return register
+
+
+def scalar_ufunc(ufunc: np.ufunc, args: tuple[ScalarRep, ...]) -> ScalarRep:
+    """A ufunc on scalar Reps."""
+    if ufunc in _definitions:
+        return _definitions[ufunc](*args)
+    if ufunc not in BY_UFUNC:
+        known = ", ".join(sorted(u.__name__ for u in (*BY_UFUNC, *_definitions)))
+        raise Limitation(
+            f"np.{ufunc.__name__} is not supported on staged values", instead=f"one of {known}"
+        )
+    return apply_primitive(BY_UFUNC[ufunc], *args)
+
+
+def numpy_ufunc(
+    ufunc: np.ufunc, method: str, inputs: tuple[object, ...], options: dict[str, Any]
+) -> object:
+    """What `np.add(x, y)` and the like do when an input is staged."""
+    if method != "__call__":
+        raise Limitation(f"np.{ufunc.__name__}.{method} is not supported on staged values")
+    left = {k: v for k, v in options.items() if v is not None}
+    if left:
+        raise Limitation(
+            f"np.{ufunc.__name__} with {', '.join(left)}= is not supported on staged values"
+        )
+    if not all(can_lift(x) for x in inputs):
+        return NotImplemented
+    return apply_ufunc(ufunc, inputs)
+
+
+@define_ufunc(np.power)
+def _power(base: ScalarRep, exponent: ScalarRep) -> ScalarRep:
+    """NumPy's fast paths keep exactness: x**2 is x*x, x**1 is x; integers refuse negative exponents when known."""
+    from .primitives import MULTIPLY, POWER
+
+    e = exponent.operand
+    if (
+        isinstance(e, Const)
+        and exponent.scalar.dtype.kind in "iuf"
+        and base.scalar.dtype.kind != "b"
+    ):
+        common = POWER.loop((base.scalar, exponent.scalar))[0]
+        if e.value == 2:
+            wide = cast(base, common)
+            return apply_primitive(MULTIPLY, wide, wide)
+        if e.value == 1:
+            return cast(base, common)
+        if e.value < 0 and common.dtype.kind in "iu":  # type: ignore[operator]
+            raise StagingTypeError(
+                "integers to negative integer powers are not allowed", instead="use floats"
+            )
+    return apply_primitive(POWER, base, exponent)
+
+
+# Registries that patterns/ adds arrays to.
+
+Elementwise = Callable[[np.ufunc, tuple[Rep, ...]], Rep]
+
+
+def _no_arrays(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> Rep:
+    raise Limitation(f"np.{ufunc.__name__} on {', '.join(str(r.type) for r in inputs)}")
+
+
+_elementwise: Elementwise = _no_arrays
+_lifters: dict[type, Callable[[Any], Rep]] = {}
+_makers: dict[type, Callable[[Operand], Rep]] = {}
+
+
+def register_elementwise(handler: Elementwise) -> None:
+    """Says how a ufunc applies when an input is no scalar."""
+    global _elementwise
+    _elementwise = handler
+
+
+def register_lift(type_: type, lifter: Callable[[Any], Rep]) -> None:
+    """Says how a Python value of `type_` becomes a Rep."""
+    _lifters[type_] = lifter
+
+
+def register_rep(type_: type, maker: Callable[[Operand], Rep]) -> None:
+    """Says which Rep stands for operands whose IR type is of class `type_`."""
+    _makers[type_] = maker
+
+
+def can_lift(value: object) -> bool:
+    """Whether the value is a Rep or can become one."""
+    return isinstance(value, Rep) or any(t in _lifters for t in type(value).__mro__)
+
+
+def lift(value: object) -> Rep:
+    """The value as a Rep; StagingTypeError when it cannot be one."""
+    if isinstance(value, Rep):
+        return value
+    for type_ in type(value).__mro__:
+        if type_ in _lifters:
+            return _lifters[type_](value)
+    raise StagingTypeError(
+        f"a {type(value).__name__} cannot be part of a staged computation",
+        instead="numbers, NumPy arrays and scalars, lists of numbers, and staged values",
+    )
+
+
+def lift_scalar(value: object) -> ScalarRep:
+    """The value as a scalar Rep."""
+    rep = lift(value)
+    if not isinstance(rep, ScalarRep):
+        raise StagingTypeError(f"expected a number, found {rep.type}")
+    return rep
+
+
+def rep_of(operand: Operand) -> Rep:
+    """The Rep for an operand, by its type."""
+    return _makers[type(operand.type)](operand)
+
+
+def constant(value: object) -> ScalarRep:
+    """A Python or NumPy number as a constant; Python's stay weak."""
+    if isinstance(value, np.generic):
+        return ScalarRep(Const(value, Scalar(value.dtype)))
+    if isinstance(value, bool):
+        return ScalarRep(Const(value, BOOL))
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise StagingTypeError(
+                f"the Python integer {value} does not fit in 64 bits", instead="np.uint64(...)"
+            )
+        return ScalarRep(Const(value, WEAK_INT))
+    if isinstance(value, float):
+        return ScalarRep(Const(value, WEAK_FLOAT))
+    return ScalarRep(Const(value, WEAK_COMPLEX))
+
+
+for _python in (bool, int, float, complex, np.bool_, np.number):
+    register_lift(_python, constant)
+register_rep(Scalar, ScalarRep)

@@ -1,0 +1,189 @@
+"""Everything about a node that its fields tell: operands, blocks, rebuilding, free variables, effects, equality."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TypeVar, cast
+
+from .nodes import Block, Const, Effects, Node, Op, Operand, Program, Stmt, Var
+from .types import Array, Type
+
+N = TypeVar("N", bound=Node)
+
+
+@cache
+def _fields(node_type: type[Node]) -> tuple[str, ...]:
+    return tuple(f.name for f in dataclasses.fields(node_type))
+
+
+def field_values(node: Node) -> tuple[tuple[str, object], ...]:
+    """The declared fields in order, with their values."""
+    return tuple((name, getattr(node, name)) for name in _fields(type(node)))
+
+
+def _walk(value: object) -> Iterator[Operand | Block]:
+    if isinstance(value, Var | Const | Block):
+        yield value
+    elif isinstance(value, Node):
+        for _, field in field_values(value):
+            yield from _walk(field)
+    elif isinstance(value, tuple):
+        for item in cast(tuple[object, ...], value):
+            yield from _walk(item)
+
+
+def operands(node: Node) -> tuple[Operand, ...]:
+    """Operands outside the node's blocks, in field order."""
+    return tuple(v for v in _walk(node) if not isinstance(v, Block))
+
+
+def blocks(node: Node) -> tuple[Block, ...]:
+    """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the body's results)."""
+    return tuple(v for v in _walk(node) if isinstance(v, Block))
+
+
+def result_blocks(block: Block) -> tuple[Block, ...]:
+    """The blocks inside a body's results (its generators' blocks)."""
+    return tuple(b for r in block.results if isinstance(r, Node) for b in blocks(r))
+
+
+def map_fields(
+    node: N, operand: Callable[[Operand], Operand], block: Callable[[Block], Block]
+) -> N:
+    """The node with every operand and block replaced."""
+
+    def go(value: object) -> object:
+        if isinstance(value, Var | Const):
+            return operand(value)
+        if isinstance(value, Block):
+            return block(value)
+        if isinstance(value, Node):
+            return map_fields(value, operand, block)
+        if isinstance(value, tuple):
+            return tuple(go(item) for item in cast(tuple[object, ...], value))
+        return value
+
+    changes = {name: go(value) for name, value in field_values(node)}
+    return dataclasses.replace(node, **changes)
+
+
+def effects(op: Op) -> Effects:
+    """The op's effects and those of everything inside it."""
+    found = op.effects
+    for inner in blocks(op):
+        found |= block_effects(inner)
+    return found
+
+
+def block_effects(block: Block) -> Effects:
+    """The union over the block's statements and its generators."""
+    found = Effects.NONE
+    for stmt in block.stmts:
+        found |= effects(stmt.op)
+    for inner in result_blocks(block):
+        found |= block_effects(inner)
+    return found
+
+
+def type_vars(type: Type) -> tuple[Var, ...]:
+    """The size variables that a type names."""
+    return tuple(d for d in type.shape if isinstance(d, Var)) if isinstance(type, Array) else ()
+
+
+def free_vars(node: Node | Block) -> dict[Var, None]:
+    """Variables used inside but bound outside, in first-use order (types' sizes included)."""
+    found: dict[Var, None] = {}
+    _free(node, set(), found)
+    return found
+
+
+def _free(value: object, bound: set[Var], found: dict[Var, None]) -> None:
+    if isinstance(value, Var):
+        if value not in bound:
+            found.setdefault(value)
+    elif isinstance(value, Block):
+        bound.update(value.params)
+        for param in value.params:
+            for size in type_vars(param.type):
+                _free(size, bound, found)
+        for stmt in value.stmts:
+            _free(stmt.op, bound, found)
+            bound.update(stmt.binders)
+            for binder in stmt.binders:
+                for size in type_vars(binder.type):
+                    _free(size, bound, found)
+        for result in value.results:
+            _free(result, bound, found)
+    elif isinstance(value, Node):
+        for _, field in field_values(value):
+            _free(field, bound, found)
+    elif isinstance(value, tuple):
+        for item in cast(tuple[object, ...], value):
+            _free(item, bound, found)
+
+
+def walk_stmts(block: Block) -> Iterator[Stmt]:
+    """Every statement inside, outer before inner, in order."""
+    for stmt in block.stmts:
+        yield stmt
+        for inner in blocks(stmt.op):
+            yield from walk_stmts(inner)
+    for inner in result_blocks(block):
+        yield from walk_stmts(inner)
+
+
+# Structural keys: equal keys mean equal up to the names of variables bound inside.
+
+
+def key(value: object, numbering: dict[Var, int] | None = None) -> object:
+    """A hashable value that is equal for two nodes or blocks exactly when they are equal up to renaming.
+
+    Free variables count by identity. Locations and names are no part of it.
+    """
+    return _key(value, {} if numbering is None else numbering)
+
+
+def _key(value: object, bound: dict[Var, int]) -> object:
+    if isinstance(value, Var):
+        return ("bound", bound[value]) if value in bound else value
+    if isinstance(value, Node):
+        return (type(value), *(_key(field, bound) for _, field in field_values(value)))
+    if isinstance(value, tuple):
+        return tuple(_key(item, bound) for item in cast(tuple[object, ...], value))
+    if isinstance(value, Block):
+        for param in value.params:
+            bound[param] = len(bound)
+        params = tuple(_type_key(p.type, bound) for p in value.params)
+        stmts: list[object] = []
+        for stmt in value.stmts:
+            stmts.append(_key(stmt.op, bound))
+            for binder in stmt.binders:
+                bound[binder] = len(bound)
+        return (Block, params, tuple(stmts), _key(value.results, bound))
+    return value
+
+
+def _type_key(type: Type, bound: dict[Var, int]) -> object:
+    if isinstance(type, Array):
+        return (type.element, _key(type.shape, bound))
+    return type
+
+
+def program_key(program: Program) -> object:
+    """`key` for whole programs: the name, locations and variable names are no part of it."""
+    bound: dict[Var, int] = {}
+    for size in program.sizes:
+        bound[size] = len(bound)
+    params = Block(program.params, (), ())
+    checks = tuple((c.kept, c.dropped) for c in program.checks)
+    facts = tuple(p.facts for p in program.params)
+    return (len(program.sizes), _key(params, bound), facts, _key(program.body, bound), checks)
+
+
+def equal(a: Node | Block | Program, b: Node | Block | Program) -> bool:
+    """Equality up to renaming of bound variables."""
+    if isinstance(a, Program) and isinstance(b, Program):
+        return program_key(a) == program_key(b)
+    return key(a) == key(b)
