@@ -7,15 +7,16 @@
                |  Fold(cond, value, reducer, shape)
 
 Semantics
-* The domain is the product of the extents; iterations are independent; results are as if run in index order, the
-  last index fastest.
-* The body's statements (the prelude) run for every index, before and visible to every generator. `cond` is a
-  variable of the prelude (or from outside); the `value` block has no parameters, sits in the body's scope and runs
-  only where `cond` holds.
-* Canonical form: a generator without a condition has no statements in its `value` block, they stand in the prelude.
-  `canonical` establishes it; staging and every pass keep it.
+* The domain is the product of the extents; iterations are independent; results are as if run in
+  index order, the last index fastest.
+* The body's statements (the prelude) run for every index, before and visible to every generator.
+  `cond` is a variable of the prelude (or from outside); the `value` block has no parameters, sits
+  in the body's scope and runs only where `cond` holds.
+* Canonical form: a generator without a condition has no statements in its `value` block, they stand
+  in the prelude. `canonical` establishes it; staging and every pass keep it.
 * A fused loop is one MultiLoop with several generators; the work that they share is its prelude.
-* An array value adds its dimensions behind the domain's. Its sizes must be visible outside the loop.
+* An array value adds its dimensions behind the domain's. Its sizes must be visible outside the
+  loop.
 * Indices and sizes are weak integers, as Python's; what a Collect stores is strong.
 """
 
@@ -44,7 +45,7 @@ class Generator(Node):
         return Effects.NONE
 
     def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
-        """The types of the generator's binders; `first` is the position of the first one in the statement."""
+        """The types of the generator's binders, which start at the statement's binder `first`."""
         raise NotImplementedError(type(self).__name__)
 
 
@@ -52,8 +53,8 @@ class Generator(Node):
 class Collect(Generator):
     """An array over the domain; with a condition, the compacted values of those indices that pass.
 
-    `value` returns the element (a scalar or an array). Binders: `ys`; with a condition, `m, ys` where m is the number
-    kept and `ys` has m elements whatever the rank of the domain.
+    `value` returns the element (a scalar or an array). Binders: `ys`; with a condition, `m, ys`
+    where m is the number kept and `ys` has m elements whatever the rank of the domain.
     """
 
     def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
@@ -67,8 +68,9 @@ class Collect(Generator):
 class Reduce(Generator):
     """All values combined by the reducer.
 
-    `value` returns one operand for each component of the reducer. Without values the result is the reducer's
-    identity; without an identity that is a ValueError naming `reducer.name`. Binders: one a component.
+    `value` returns one operand for each component of the reducer. Without values the result is the
+    reducer's identity; without an identity that is a ValueError naming `reducer.name`. Binders: one
+    a component.
     """
 
     reducer: Reducer
@@ -83,11 +85,15 @@ class Reduce(Generator):
 
 @dataclass(frozen=True, slots=True)
 class Fold(Generator):
-    """`a = the identity, of shape + value's shape; for each index where cond: a[location] = reducer(a[location], value)`.
+    """Accumulates at computed locations of an array.
 
-    `value` returns the location (an integer for each dimension of `shape`), then the value (one operand). A location
-    outside the shape is an IndexError, unless `bounds` says that it is PROVEN inside (negative ones are outside). The
-    reducer has one component and an identity. Binder: the array.
+    `a = the identity, of shape + value's shape; for each index where cond:
+    a[location] = reducer(a[location], value)`.
+
+    `value` returns the location (an integer for each dimension of `shape`), then the value (one
+    operand). A location outside the shape is an IndexError, unless `bounds` says that it is PROVEN
+    inside (negative ones are outside). The reducer has one component and an identity. Binder: the
+    array.
     """
 
     reducer: Reducer

@@ -1,13 +1,13 @@
-"""Reducers: a block (a, b) -> c, with facts that are proven from the block or declared, never assumed.
+"""Reducers: a block (a, b) -> c, with facts proven from the block or declared, never assumed.
 
-A reducer of k components has 2k parameters, a1..ak then b1..bk. `a` is what stands before `b` in index order.
-Associativity of float + and * is meant within the bounded tier: the order in which a reduction combines is data,
-`order`, set by a target's mapping and followed by every printer and by the interpreter.
+A reducer of k components has 2k parameters, a1..ak then b1..bk. `a` is what stands before `b` in
+index order. Associativity of float + and * is meant within the bounded tier: the order in which a
+reduction combines is data, `order`, set by a target's mapping and followed by every printer and by
+the interpreter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +24,9 @@ from ..staging.types import BOOL, I64, INDEX, Array, Scalar, Type
 class Order:
     """The order of a chunked reduction: a function of the extent alone, never of threads.
 
-    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`; each chunk combines in index
-    order from the identity (without one: from its first value); the partial results combine in chunk order.
+    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`; each chunk
+    combines in index order from the identity (without one: from its first value); the partial
+    results combine in chunk order.
     """
 
     minimum: int
@@ -44,8 +45,9 @@ class Order:
 class Reducer(Node):
     """How two values combine.
 
-    `name` is for messages and printing ("sum", "argmin", "reduce"). `identity` has one constant a component (it fills
-    an array component); None when there is none. `order=None` is plain index order.
+    `name` is for messages and printing ("sum", "argmin", "reduce"). `identity` has one constant a
+    component (it fills an array component); None when there is none. `order=None` is plain index
+    order.
     """
 
     block: Block
@@ -74,8 +76,9 @@ NO_FACTS = Facts(False, False, None)
 
 
 def prove(block: Block) -> Facts:
-    """The facts of a reducer block: of +, *, min, max, and, or, bit operations, elementwise over arrays, of tuples of
-    independent ones, and of argmin and argmax; nothing for any other block."""
+    """The facts of a reducer block: of +, *, min, max, and, or, bit operations, elementwise over
+    arrays, of tuples of independent ones, and of argmin and argmax; nothing for any other block.
+    """
     for make in (argmin_block, argmax_block):
         if len(block.params) == 4 and isinstance(block.params[0].type, Scalar):
             if key(make(block.params[0].type)) == key(block):
@@ -95,7 +98,7 @@ def prove(block: Block) -> Facts:
 
 
 def scalar_primitive(reducer: Reducer, component: int = 0) -> Primitive | None:
-    """The primitive that combines the component, alone or elementwise; None when it is anything else."""
+    """The primitive that combines the component, alone or elementwise; None for anything else."""
     return _component(reducer.block, component, reducer.width)
 
 
@@ -124,7 +127,7 @@ def _component(block: Block, k: int, width: int) -> Primitive | None:
 def _combines(
     op: Apply, a: Var, b: Var, args: tuple[Operand | None, ...] | None = None
 ) -> Primitive | None:
-    """The primitive, when the op is it on a and b in this order (or any order, if it commutes) and it associates."""
+    """The op's primitive if it associates and applies to a and b (in any order, if it commutes)."""
     seen = op.args if args is None else args
     straight = seen == (a, b)
     swapped = seen == (b, a) and op.primitive.commutative
@@ -132,8 +135,10 @@ def _combines(
 
 
 def elementwise_body(stmt: Stmt, a: Var, b: Var) -> Block | None:
-    """For `c = loop (i.. < shape) { collect f(a[i..], b[i..]) }` the scalar computation as one block
-    (prelude and value together, the indices its parameters); None for any other statement."""
+    """For `c = loop (i.. < shape) { collect f(a[i..], b[i..]) }` the scalar computation.
+
+    One block, prelude and value together, the indices its parameters; None for anything else.
+    """
     from .generators import Collect, MultiLoop
 
     if not isinstance(stmt.op, MultiLoop) or len(stmt.op.generators) != 1:
@@ -238,9 +243,10 @@ def _arg_block(better: Primitive, type_: Scalar) -> Block:
     builder = Builder()
     a, i, b, j = Var(type_, "a"), Var(I64, "i"), Var(type_, "b"), Var(I64, "j")
     builder.open((a, i, b, j))
-    emit: Callable[[Primitive, tuple[Operand, ...]], Operand] = lambda prim, args: builder.emit(  # noqa: E731
-        Apply(prim, args)
-    )[0]
+
+    def emit(primitive: Primitive, args: tuple[Operand, ...]) -> Operand:
+        return builder.emit(Apply(primitive, args))[0]
+
     take = emit(better, (b, a))
     if type_.dtype.kind in "fc":
         # b != b: b is NaN; a == a: a is not

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import primitives as p
 from .nodes import Apply, Block, Cast, Const, If, Operand
 from .rules import rule
-from .types import Scalar
+from .types import BOOL, Scalar
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -33,7 +35,7 @@ def fold_cast(builder: Builder, op: Cast) -> tuple[Operand, ...] | None:
     if op.arg.type == op.to:
         return (op.arg,)
     if isinstance(op.arg, Const):
-        with p.np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             return (Const(op.arg.value.astype(op.to.dtype), op.to),)
     return None
 
@@ -65,7 +67,7 @@ def _is_one(operand: Operand) -> bool:
 
 @rule(Apply)
 def neutral(builder: Builder, op: Apply) -> tuple[Operand, ...] | None:
-    """Integer x+0, x-0, x*0, x|0, x^0; any x*1, x/1; x and True, x or False, and the absorbing sides."""
+    """Integer x+0, x-0, x*0, x|0, x^0; any x*1, x/1; the neutral and absorbing sides of and, or."""
     if op.primitive.arity != 2:
         return None
     x, y = op.args
@@ -111,11 +113,10 @@ def same_operands(builder: Builder, op: Apply) -> tuple[Operand, ...] | None:
     if op.primitive in idempotent and op.signature() == (x.type,):
         return (x,)
     if x.type.dtype.kind in "iub":
-        boolean = Scalar(p.np.dtype(p.np.bool_))
         if op.primitive in (p.EQUAL, p.LESS_EQUAL, p.GREATER_EQUAL):
-            return (Const(True, boolean),)
+            return (Const(True, BOOL),)
         if op.primitive in (p.NOT_EQUAL, p.LESS, p.GREATER):
-            return (Const(False, boolean),)
+            return (Const(False, BOOL),)
         if op.primitive is p.SUBTRACT and x.type.dtype.kind != "b":
             return (Const(0, x.type),)
     return None

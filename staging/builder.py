@@ -1,7 +1,8 @@
 """The builder: the one way in which statements come into being, while staging and in every pass.
 
-Construction is smart: `emit` asks the rules of the op's class first (constant folding and algebra, rules.py), shares
-an equal pure statement of this or an enclosing block (never of a sibling), and appends otherwise.
+Construction is smart: `emit` asks the rules of the op's class first (constant folding and algebra,
+rules.py), shares an equal pure statement of this or an enclosing block (never of a sibling), and
+appends otherwise.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Builder:
         facts: Sequence[frozenset[Fact]] = (),
         depth: int | None = None,
     ) -> tuple[Operand, ...]:
-        """The operands that hold the op's results; `depth` places it in an enclosing scope instead of the innermost."""
+        """The operands that hold the op's results; `depth` names an outer scope to place it in."""
         simpler = rules.apply(self, op)
         if simpler is not None:
             return simpler
@@ -91,16 +92,17 @@ class Builder:
         return binders
 
     def emit_outermost(self, op: Op, name: str = "", sources: tuple[Location, ...] = ()) -> Operand:
-        """Like `emit` for a cheap scalar op that cannot fault, in the outermost block that binds its operands.
+        """Emits a cheap scalar op that cannot fault, in the outermost block that sees its operands.
 
-        Size arithmetic comes this way, so that a size computed inside a loop can be part of a type outside.
+        Size arithmetic comes this way, so that a size computed inside a loop can be part of a type
+        outside.
         """
         depth = max((self.depth(v) for v in operands(op) if isinstance(v, Var)), default=0)
         (result,) = self.emit(op, (name,), sources, depth=depth)
         return result
 
     def adopt(self, param: Var) -> None:
-        """Makes a late parameter (a captured array) visible, as if the outermost block had it from the start."""
+        """Makes a late parameter (a captured array) visible from the outermost block on."""
         for size in type_vars(param.type):
             self._depth.setdefault(size, 0)
         self._depth[param] = 0
@@ -121,7 +123,7 @@ def make_binders(
     names: Sequence[str] = (),
     facts: Sequence[frozenset[Fact]] = (),
 ) -> tuple[Var, ...]:
-    """Fresh variables for a signature, its existential dimensions bound to the size binders before them."""
+    """Fresh variables for a signature; `Exists` dimensions become the size binders before them."""
     binders: list[Var] = []
     for k, type_ in enumerate(signature):
         name = names[k] if k < len(names) else ""

@@ -1,4 +1,4 @@
-"""The trace in progress: a context variable, so that threads and nested stagings do not see each other."""
+"""The trace in progress: a context variable, so that threads and nested stagings stay apart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .types import INDEX, Array, Scalar, Type
 
 @dataclass(slots=True)
 class Captured:
-    """An array that the program reads from its surroundings: a hidden argument, read again at each call."""
+    """An array of the program's surroundings: a hidden argument, read again at each call."""
 
     param: Var
     read: Callable[[], np.ndarray]
@@ -26,7 +26,7 @@ class Captured:
 
 @dataclass(slots=True)
 class Trace:
-    """One staging: the builder, the arguments' sizes, the sizes found equal, the captured arrays."""
+    """One staging: the builder, the arguments' sizes, those found equal, the captured arrays."""
 
     builder: Builder = field(default_factory=Builder)
     sizes: list[Var] = field(default_factory=list[Var])
@@ -53,7 +53,8 @@ class Trace:
     def unify(self, a: Operand, b: Operand, what: str = "sizes") -> Operand:
         """Makes two sizes one that meet elementwise, or raises ShapeError.
 
-        Two argument sizes are checked on entry of the call; any other pair is checked where they meet.
+        Two argument sizes are checked on entry of the call; any other pair is checked where they
+        meet.
         """
         a, b = self.canonical(a), self.canonical(b)
         if a == b:

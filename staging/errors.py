@@ -1,7 +1,8 @@
 """The three kinds of errors: the user's mistake, a known limitation, and our bug.
 
-A message says what happened, where (file, line, the source line and a caret; two places if two are involved), why,
-and what to write instead. Every class also is the built-in exception that a NumPy user expects.
+A message says what happened, where (file, line, the source line and a caret; two places if two are
+involved), why, and what to write instead. Every class also is the built-in exception that a NumPy
+user expects.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class InternalError(ParloomError):
 
 
 class StagingTypeError(UserError, TypeError):
-    """An operation on values of the wrong kind: a staged value where Python needs a number, types without a ufunc loop."""
+    """An operation on values of the wrong kind.
+
+    A staged value where Python needs a number, or types for which a ufunc has no loop.
+    """
 
 
 class ShapeError(UserError, ValueError):

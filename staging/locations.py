@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -68,7 +68,7 @@ def _frame_location(frame: FrameType) -> Location:
 
 def caller() -> Location:
     """The innermost frame outside parloom and outside NumPy's own Python files."""
-    frame: FrameType | None = sys._getframe(1)
+    frame = inspect.currentframe()
     while frame is not None:
         filename = frame.f_code.co_filename
         if not is_ours(filename) and "/numpy/" not in filename:

@@ -1,25 +1,29 @@
 """The pattern IR: every node on one page.
 
     program  ::=  "program" name "(" {size | param} ")" block
-    block    ::=  {stmt} results                       A-normal form: an operand is a variable or a constant
-    stmt     ::=  binders "=" op                       with the user's locations
+    block    ::=  {stmt} results            A-normal form: an operand is a variable or a constant
+    stmt     ::=  binders "=" op            with the user's locations
     op       ::=  Apply | Cast | Index | If | While | ForLoop | Check | Callback      here
-               |  MultiLoop                            in patterns/generators.py
-    results  ::=  operands | generators                generators only as the results of a MultiLoop's body
+               |  MultiLoop                 in patterns/generators.py
+    results  ::=  operands | generators     generators only as the results of a MultiLoop's body
 
 Semantics
 * Arrays are values: no op writes to an operand. Sizes are i64 values that array types refer to.
 * A block sees everything bound before it in the enclosing blocks. A variable is bound once.
-* `Apply` and `Cast` never fault: integer overflow wraps, integer division by zero gives 0, floats follow IEEE 754.
-* `Index` with bounds CHECKED raises IndexError for an index outside 0 <= i < size (negative indices have been
-  normalised before); with PROVEN the staging code vouches for it.
-* `If` evaluates one branch. `While` and `ForLoop` carry state; a loop that runs zero times returns its initial state.
-* Effects (see `Effects`) are declared by the op; a block's effects are the union. Statements with ordered effects keep
-  their order. A statement whose result nobody reads may be dropped unless it has an ordered effect; it loses its fault.
+* `Apply` and `Cast` never fault: integer overflow wraps, integer division by zero gives 0, floats
+  follow IEEE 754.
+* `Index` with bounds CHECKED raises IndexError for an index outside 0 <= i < size (negative indices
+  have been normalised before); with PROVEN the staging code vouches for it.
+* `If` evaluates one branch. `While` and `ForLoop` carry state; a loop that runs zero times returns
+  its initial state.
+* Effects (see `Effects`) are declared by the op; a block's effects are the union. Statements with
+  ordered effects keep their order. A statement whose result nobody reads may be dropped unless it
+  has an ordered effect; it loses its fault.
 
-Nodes are plain data. Traversal, rebuilding, free variables, structural keys and printing are derived from their
-fields (traversal.py), by the kind of the field's value: `Var`/`Const` is an operand, `Block` a nested block, `Node` a
-nested node, a tuple any of these; everything else is static data.
+Nodes are plain data. Traversal, rebuilding, free variables, structural keys and printing are
+derived from their fields (traversal.py), by the kind of the field's value: `Var`/`Const` is an
+operand, `Block` a nested block, `Node` a nested node, a tuple any of these; everything else is
+static data.
 """
 
 from __future__ import annotations
@@ -40,13 +44,12 @@ class Effects(enum.Flag):
     """What a statement does beside binding its results."""
 
     NONE = 0
-    FAULT = (
-        enum.auto()
-    )  # may raise: never moves out of a branch or of a loop that may run zero times
-    CHECK = (
-        enum.auto()
-    )  # raises unless its condition holds: kept, in order, though it binds nothing
-    CALLBACK = enum.auto()  # calls back into Python
+    # may raise: never moves out of a branch or of a loop that may run zero times
+    FAULT = enum.auto()
+    # raises unless its condition holds: kept, in order, though it binds nothing
+    CHECK = enum.auto()
+    # calls back into Python
+    CALLBACK = enum.auto()
     PRINT = enum.auto()
 
 
@@ -78,7 +81,10 @@ class Var:
 
 
 class Const:
-    """A scalar constant; two are equal when dtype, weakness and bits are (-0.0 is not 0.0, a NaN equals itself)."""
+    """A scalar constant, compared by dtype, weakness and bits.
+
+    So -0.0 is not 0.0, and a NaN equals itself.
+    """
 
     __slots__ = ("_bits", "type", "value")
 
@@ -141,13 +147,13 @@ class Op(Node):
         return self.own_effects
 
     def signature(self) -> tuple[Type, ...]:
-        """The types of the binders; a dimension may be `Exists(k)`: the size that binder k holds."""
+        """The types of the binders; a dimension may be `Exists(k)`: what binder k holds."""
         raise NotImplementedError(type(self).__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Apply(Op):
-    """A scalar primitive; operands already have the dtypes that the primitive's NumPy loop takes."""
+    """A scalar primitive; the operands have the types of the primitive's NumPy loop."""
 
     primitive: Primitive
     args: tuple[Operand, ...]
@@ -160,7 +166,7 @@ class Apply(Op):
 
 @dataclass(frozen=True, slots=True)
 class Cast(Op):
-    """A scalar converted as NumPy's astype does (float to int truncates; out of range is unspecified)."""
+    """A scalar converted as NumPy's astype: float to int truncates, out of range is unspecified."""
 
     arg: Operand
     to: Scalar
@@ -197,8 +203,8 @@ class Index(Op):
 class If(Op):
     """Both blocks have no parameters and equally many results.
 
-    Result k has the type of both branches' results. Where the branches' sizes differ, both blocks also return the
-    size itself, as result j < k, and the dimension is `Exists(j)`.
+    Result k has the type of both branches' results. Where the branches' sizes differ, both blocks
+    also return the size itself, as result j < k, and the dimension is `Exists(j)`.
     """
 
     cond: Operand
@@ -213,7 +219,8 @@ class If(Op):
 class While(Op):
     """`state = init; while cond(*state): state = body(*state)`.
 
-    A state array's size that may change is itself state, at a lower position, and the parameter types refer to it.
+    A state array's size that may change is itself state, at a lower position, and the parameter
+    types refer to it.
     """
 
     init: tuple[Operand, ...]
@@ -269,7 +276,7 @@ class PythonFunction:
 
 @dataclass(frozen=True, slots=True)
 class Callback(Op):
-    """Calls a Python function with the arguments' values (scalars and arrays), on the calling thread. Binds nothing."""
+    """Calls a Python function with the arguments' values, on the calling thread. Binds nothing."""
 
     function: PythonFunction
     args: tuple[Operand, ...]
@@ -281,7 +288,7 @@ class Callback(Op):
 
 @dataclass(frozen=True, slots=True)
 class SizeCheck:
-    """On entry: the sizes `kept` and `dropped` of the arguments must be equal, because they meet at `source`.
+    """On entry: `kept` and `dropped`, sizes of arguments, must be equal: they meet at `source`.
 
     `kept` and `dropped` name an argument's axis (argument position, axis) or a fixed size.
     """
@@ -293,10 +300,10 @@ class SizeCheck:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A staged function: sizes (i64), then parameters whose types refer to them, a body, entry checks.
+    """A staged function: sizes, then parameters whose types refer to them, a body, entry checks.
 
-    Each size is bound by the first parameter axis whose type names it. Parameters from `len(params) - captured` on
-    are captured arrays, hidden from the caller.
+    Each size is bound by the first parameter axis whose type names it. Parameters from `len(params)
+    - captured` on are captured arrays, hidden from the caller.
     """
 
     name: str
@@ -307,7 +314,7 @@ class Program:
 
 
 def state_types(params: tuple[Var, ...]) -> tuple[Type, ...]:
-    """Loop-state types: a dimension that is itself an earlier state parameter becomes `Exists` of its position."""
+    """The types of loop state: a dimension that is an earlier parameter becomes its `Exists`."""
     position = {p: k for k, p in enumerate(params)}
 
     def dim(d: int | Var | Exists) -> int | Var | Exists:
@@ -338,7 +345,8 @@ def packed_types(first: tuple[Operand, ...], second: tuple[Operand, ...]) -> tup
 
 def _holds(operand: Operand, dim: int | Var | Exists) -> bool:
     if isinstance(operand, Const):
-        return isinstance(dim, int) and operand.type.dtype.kind == "i" and int(operand.value) == dim  # type: ignore[call-overload]
+        is_integer = operand.type.dtype.kind == "i"
+        return isinstance(dim, int) and is_integer and operand.value.item() == dim
     return operand is dim
 
 

@@ -1,7 +1,8 @@
 """The scalar primitives: one row each, with their algebra beside them.
 
-A primitive is a NumPy ufunc (its loops decide the types, its values are the semantics) or one of the few scalar
-operations that NumPy spells differently (`select`). Properties are data that rules and reducers read.
+A primitive is a NumPy ufunc (its loops decide the types, its values are the semantics) or one of
+the few scalar operations that NumPy spells differently (`select`). Properties are data that rules
+and reducers read.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from .types import Scalar
 class Primitive:
     """One scalar operation.
 
-    `commutative`, `associative` hold for every bit pattern of integers and bools; for floats `associative` means
-    "NumPy's bounded tier lets us re-associate" (+ and *) or that it is exact (min, max). `identity` is the neutral
-    element as a Python number, `None` without one. `cost` is in units of one addition.
+    `commutative`, `associative` hold for every bit pattern of integers and bools; for floats
+    `associative` means "NumPy's bounded tier lets us re-associate" (+ and *) or that it is exact
+    (min, max). `identity` is the neutral element as a Python number, `None` without one. `cost` is
+    in units of one addition.
     """
 
     name: str
@@ -37,7 +39,7 @@ class Primitive:
         return self.name
 
     def loop(self, args: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        """The types that the arguments must be cast to (NumPy 2's promotion); TypeError when there is no loop."""
+        """The types to cast the arguments to (NumPy 2's promotion); TypeError without a loop."""
         return _loop(self, args)[0]
 
     def result(self, args: tuple[Scalar, ...]) -> Scalar:
@@ -66,8 +68,8 @@ def _loop(p: Primitive, args: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], S
 
 
 def _select_loop(args: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], Scalar]:
-    cond, *values = args
-    joined = join(values[0], values[1])
+    _, a, b = args
+    joined = join(a, b)
     return (Scalar(np.dtype(np.bool_)), joined, joined), joined
 
 

@@ -1,7 +1,8 @@
-"""A pass is a staged interpreter: it replays a block through the builder, with some statements re-expressed.
+"""A pass is a staged interpreter: it replays a block, with some statements re-expressed.
 
-`Replay` copies; a pass subclasses it and overrides `statement` for the ops that it changes. Everything else, the
-nested blocks, the types with their sizes, names, locations and facts, follows from the declared fields.
+`Replay` copies; a pass subclasses it and overrides `statement` for the ops that it changes.
+Everything else, the nested blocks, the types with their sizes, names, locations and facts, follows
+from the declared fields.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Replay:
         return map_fields(node, self.operand, self.block)
 
     def fresh(self, params: Sequence[Var]) -> tuple[Var, ...]:
-        """New parameters for a replayed block, entered into `env` one by one (later types may name earlier ones)."""
+        """New parameters, entered into `env` one by one (later types may name earlier ones)."""
         made: list[Var] = []
         for param in params:
             var = Var(self.type(param.type), param.name, param.facts)

@@ -1,13 +1,15 @@
 """Reps: what the user's function holds while it runs on staged values.
 
-A Rep stands for a value of the program being recorded. Scalars are here; arrays join from patterns/ through the three
-registries at the end (`lift`, `rep_of`, elementwise ufuncs), so that this layer knows no array operation.
+A Rep stands for a value of the program being recorded. Scalars are here; arrays join from patterns/
+through the three registries at the end (`lift`, `rep_of`, elementwise ufuncs), so that this layer
+knows no array operation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
+from typing import cast as as_type
 
 import numpy as np
 
@@ -15,13 +17,14 @@ from .context import trace
 from .errors import Limitation, StagingTypeError
 from .nodes import Apply, Cast, Const, Operand
 from .primitives import BY_UFUNC, SELECT, Primitive
-from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
+from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 
 
 class Rep:
     """A staged value.
 
-    Python's control flow works on Reps in rewritten code only; elsewhere it is trapped here, with the fix in words.
+    Python's control flow works on Reps in rewritten code only; elsewhere it is trapped here, with
+    the fix in words.
     """
 
     __slots__ = ()
@@ -40,9 +43,10 @@ class Rep:
     def __bool__(self) -> NoReturn:
         _trap(
             "a staged value was used where Python needs True or False",
-            "its value is known only when the compiled program runs; `if`, `while`, `and`, `or` and `not` on staged "
-            "values work only in source that parloom can rewrite",
-            "write the condition in a function that parloom stages, or use np.where, np.logical_and, np.logical_not",
+            "its value is known only when the compiled program runs; `if`, `while`, `and`, `or` "
+            "and `not` on staged values work only in source that parloom can rewrite",
+            "write the condition in a function that parloom stages, or use np.where, "
+            "np.logical_and, np.logical_not",
         )
 
     def __contains__(self, item: object) -> NoReturn:
@@ -113,7 +117,8 @@ class Arithmetic(Rep):
         _trap(
             "NumPy tried to make an array out of a staged value",
             "an array of Python objects would hold the value's name, not the value",
-            "pm.collect(shape, f) or np.stack of staged arrays; np.full, np.zeros and np.arange work in staged functions",
+            "pm.collect(shape, f) or np.stack of staged arrays; np.full, np.zeros and np.arange "
+            "work in staged functions",
         )
 
 
@@ -174,7 +179,8 @@ class ScalarRep(Arithmetic):
         _trap(
             "a staged value was used as a Python index or size",
             _KNOWN_LATER,
-            "index a staged array (pm.asarray(list)[i]), or make the argument static with static_argnames",
+            "index a staged array (pm.asarray(list)[i]), or make the argument static with "
+            "static_argnames",
         )
 
     def __iter__(self) -> NoReturn:
@@ -207,7 +213,7 @@ def select(cond: ScalarRep, a: ScalarRep, b: ScalarRep) -> ScalarRep:
 
 
 def apply_ufunc(ufunc: np.ufunc, inputs: tuple[object, ...]) -> Rep:
-    """A NumPy ufunc on staged values: scalars here, anything with an axis by the elementwise handler."""
+    """A NumPy ufunc on staged values: scalars here, the rest by the elementwise handler."""
     reps = tuple(lift(x) for x in inputs)
     scalars = tuple(r for r in reps if isinstance(r, ScalarRep))
     if len(scalars) < len(reps):
@@ -220,7 +226,7 @@ _definitions: dict[np.ufunc, ScalarDefinition] = {}
 
 
 def define_ufunc(ufunc: np.ufunc) -> Callable[[ScalarDefinition], ScalarDefinition]:
-    """Registers what a ufunc without a primitive of its own (or one with conditions) means on scalars."""
+    """Registers what a ufunc without a primitive, or with conditions, means on scalars."""
 
     def register(definition: ScalarDefinition) -> ScalarDefinition:
         _definitions[ufunc] = definition
@@ -259,7 +265,7 @@ def numpy_ufunc(
 
 @define_ufunc(np.power)
 def _power(base: ScalarRep, exponent: ScalarRep) -> ScalarRep:
-    """NumPy's fast paths keep exactness: x**2 is x*x, x**1 is x; integers refuse negative exponents when known."""
+    """NumPy's fast paths: x**2 is x*x, x**1 is x. Integers refuse known negative exponents."""
     from .primitives import MULTIPLY, POWER
 
     e = exponent.operand
@@ -345,7 +351,8 @@ def rep_of(operand: Operand) -> Rep:
 def constant(value: object) -> ScalarRep:
     """A Python or NumPy number as a constant; Python's stay weak."""
     if isinstance(value, np.generic):
-        return ScalarRep(Const(value, Scalar(value.dtype)))
+        number = as_type("np.generic[Any]", value)
+        return ScalarRep(Const(number, Scalar(number.dtype)))
     if isinstance(value, bool):
         return ScalarRep(Const(value, BOOL))
     if isinstance(value, int):

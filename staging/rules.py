@@ -1,7 +1,8 @@
 """Rewrite rules of smart construction, by op class.
 
-A rule takes the builder and an op about to be emitted and returns the operands to use instead, or None to decline.
-Rules belong to op classes: `@rule(Apply)` beside the algebra that it states. A rule may emit simpler ops.
+A rule takes the builder and an op about to be emitted and returns the operands to use instead, or
+None to decline. Rules belong to op classes: `@rule(Apply)` beside the algebra that it states. A
+rule may emit simpler ops.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .nodes import Op, Operand
 if TYPE_CHECKING:
     from .builder import Builder
 
-O = TypeVar("O", bound=Op)  # noqa: E741 - an op
+O = TypeVar("O", bound=Op)
 Rule = Callable[["Builder", O], tuple[Operand, ...] | None]
 
 _rules: dict[type[Op], list[Rule[Op]]] = {}

@@ -1,10 +1,9 @@
-"""Everything about a node that its fields tell: operands, blocks, rebuilding, free variables, effects, equality."""
+"""What a node's fields tell: operands, blocks, rebuilding, free variables, effects, equality."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TypeVar, cast
 
 from .nodes import Block, Const, Effects, Node, Op, Operand, Program, Stmt, Var
@@ -13,9 +12,14 @@ from .types import Array, Type
 N = TypeVar("N", bound=Node)
 
 
-@cache
+_names: dict[type[Node], tuple[str, ...]] = {}
+
+
 def _fields(node_type: type[Node]) -> tuple[str, ...]:
-    return tuple(f.name for f in dataclasses.fields(node_type))
+    found = _names.get(node_type)
+    if found is None:
+        found = _names[node_type] = tuple(f.name for f in dataclasses.fields(node_type))
+    return found
 
 
 def field_values(node: Node) -> tuple[tuple[str, object], ...]:
@@ -40,7 +44,9 @@ def operands(node: Node) -> tuple[Operand, ...]:
 
 
 def blocks(node: Node) -> tuple[Block, ...]:
-    """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the body's results)."""
+    """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the
+    body's results).
+    """
     return tuple(v for v in _walk(node) if isinstance(v, Block))
 
 
@@ -138,7 +144,7 @@ def walk_stmts(block: Block) -> Iterator[Stmt]:
 
 
 def key(value: object, numbering: dict[Var, int] | None = None) -> object:
-    """A hashable value that is equal for two nodes or blocks exactly when they are equal up to renaming.
+    """A hashable value, the same for two nodes or blocks that are equal up to renaming.
 
     Free variables count by identity. Locations and names are no part of it.
     """

@@ -1,19 +1,21 @@
 """Types of the pattern IR.
 
-    type  ::=  scalar | scalar "[" dim {"," dim} "]"
-    scalar ::= "bool" | "i8" .. "i64" | "u8" .. "u64" | "f32" | "f64" | "c64" | "c128", with "~" when weak
-    dim   ::=  integer | variable | exists
+    type    ::=  scalar | scalar "[" dim {"," dim} "]"
+    scalar  ::=  "bool" | "i8" .. "i64" | "u8" .. "u64" | "f32" | "f64" | "c64" | "c128",
+                 with "~" when weak
+    dim     ::=  integer | variable | exists
 
-A dimension is a static `int`, or the `Var` that holds the size: sizes are ordinary i64 values of the program, so two
-dimensions are *equal by construction* exactly when they are the same variable. `Exists(k)` appears only in op
-signatures: "the size that binder k of this statement holds" (a filter's length).
+A dimension is a static `int`, or the `Var` that holds the size: sizes are ordinary i64 values of
+the program, so two dimensions are *equal by construction* exactly when they are the same variable.
+`Exists(k)` appears only in op signatures: "the size that binder k of this statement holds" (a
+filter's length).
 
-A weak scalar is a Python number of the user's program: it yields to any NumPy dtype of its kind (NEP 50).
+A weak scalar is a Python number of the user's program: it yields to any NumPy dtype of its kind
+(NEP 50).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
