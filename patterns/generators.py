@@ -116,11 +116,20 @@ class Fold(Generator):
 
 
 @dataclass(frozen=True, slots=True)
+class Mapping:
+    """How a target runs a loop: decided by its mapping pass, carried as data, ignored by semantics."""
+
+
+@dataclass(frozen=True, slots=True)
 class MultiLoop(Op):
-    """`body.params` are the indices, `body.stmts` the prelude, `body.results` the generators."""
+    """`body.params` are the indices, `body.stmts` the prelude, `body.results` the generators.
+
+    `mapping` is None until a target's mapping pass has decided.
+    """
 
     domain: tuple[Operand, ...]
     body: Block
+    mapping: Mapping | None = None
 
     @property
     def generators(self) -> tuple[Generator, ...]:

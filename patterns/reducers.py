@@ -24,13 +24,17 @@ from ..staging.types import BOOL, I64, INDEX, Array, Scalar, Type
 class Order:
     """The order of a chunked reduction: a function of the extent alone, never of threads.
 
-    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`; each chunk
-    combines in index order from the identity (without one: from its first value); the partial
-    results combine in chunk order.
+    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`. With
+    `block` > 0 each chunk is cut into blocks of that many first indices; each block combines in
+    index order from the identity, and the blocks' results combine, in order, from the identity
+    into the chunk's. With `block` = 0 a chunk combines in index order from the identity (without
+    one: from its first value). The chunks' results combine in chunk order, beginning with the
+    first chunk's; without an identity, a chunk that had no value is passed over.
     """
 
     minimum: int
     chunks: int
+    block: int = 0
 
     def chunk_length(self, extent: int) -> int:
         """The length of every chunk but the last.
