@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
-from typing import cast as as_type
 
 import numpy as np
 
@@ -348,11 +347,10 @@ def rep_of(operand: Operand) -> Rep:
     return _makers[type(operand.type)](operand)
 
 
-def constant(value: object) -> ScalarRep:
+def constant(value: Any) -> ScalarRep:
     """A Python or NumPy number as a constant; Python's stay weak."""
-    if isinstance(value, np.generic):
-        number = as_type("np.generic[Any]", value)
-        return ScalarRep(Const(number, Scalar(number.dtype)))
+    if issubclass(type(value), np.generic):
+        return ScalarRep(Const(value, Scalar(value.dtype)))
     if isinstance(value, bool):
         return ScalarRep(Const(value, BOOL))
     if isinstance(value, int):
