@@ -1,0 +1,253 @@
+"""The reference interpreter: what a program means, one scalar at a time. The oracle of every test.
+
+It runs any stage of the pattern IR: the staged program, the fused one, and what lies between. One
+function an op, found by the op's class; a new op is one more function with `@evaluates`, a new
+generator one with `@generates`. Every value is checked against the type of its binder, so a pass
+that writes a wrong type or size is caught here.
+
+Values are NumPy scalars and arrays of exactly the IR's dtypes; a weak scalar is a NumPy scalar of
+its dtype. `Cast` is NumPy's astype: a float that the integer type cannot hold gives what NumPy
+gives on this processor (on x86-64 the least i64, or the least i32 cut to the narrower width); a
+complex number loses its imaginary part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from ..staging.errors import AssertionFailed, CheckFailed, StagedIndexError, UserError
+from ..staging.nodes import (
+    Apply,
+    Block,
+    Callback,
+    Cast,
+    Check,
+    Const,
+    ErrorKind,
+    ForLoop,
+    If,
+    Program,
+    Var,
+    While,
+)
+from ..staging.nodes import Index as Read
+from ..staging.types import Array, Scalar, Type
+from . import semantics
+from .generators import Collect, Fold, Generator, MultiLoop, Reduce
+from .machine import At, Machine, Places, Value, Values, bind_arguments, evaluates, generates
+from .semantics import Element, Extents, Index
+
+
+def interpret(program: Program, arguments: Sequence[Any]) -> list[Value]:
+    """The program's results for arguments in the order of its parameters (the captured ones last).
+
+    Results are new arrays and NumPy scalars, of the dtypes that the types say.
+
+    Raises ShapeError where sizes do not fit, and StagedIndexError, CheckFailed and AssertionFailed
+    as the program does.
+    """
+    machine = Machine()
+    machine.values.update(bind_arguments(program, arguments))
+    results = machine.run(program.body)
+    return [r.copy() if isinstance(r, np.ndarray) else r for r in results]
+
+
+@evaluates(Apply)
+def _apply(machine: Machine, op: Apply, where: Places) -> Values:
+    return (op.primitive.evaluate(*(cast(np.generic, machine.value(a)) for a in op.args)),)
+
+
+@evaluates(Cast)
+def _cast(machine: Machine, op: Cast, where: Places) -> Values:
+    value = machine.value(op.arg)
+    if value.dtype.kind == "c" and op.to.dtype.kind not in "cb":
+        value = cast(np.complexfloating[Any, Any], value).real
+    with np.errstate(all="ignore"):
+        return (value.astype(op.to.dtype),)
+
+
+@evaluates(Read)
+def _read(machine: Machine, op: Read, where: Places) -> Values:
+    array = cast(np.ndarray, machine.value(op.array))
+    index = tuple(machine.integer(i) for i in op.indices)
+    semantics.check_inside(index, array.shape, op.bounds, where)
+    return (array[index],)
+
+
+@evaluates(If)
+def _if(machine: Machine, op: If, where: Places) -> Values:
+    return machine.run(op.then if machine.value(op.cond) else op.orelse)
+
+
+@evaluates(While)
+def _while(machine: Machine, op: While, where: Places) -> Values:
+    state: Values = tuple(machine.value(v) for v in op.init)
+    while machine.run(op.cond, state)[0]:
+        state = machine.run(op.body, state)
+    return state
+
+
+@evaluates(ForLoop)
+def _for_loop(machine: Machine, op: ForLoop, where: Places) -> Values:
+    state: Values = tuple(machine.value(v) for v in op.init)
+    for i in range(machine.integer(op.count)):
+        state = machine.run(op.body, (np.int64(i), *state))
+    return state
+
+
+_ERRORS: dict[ErrorKind, type[UserError]] = {
+    ErrorKind.VALUE: CheckFailed,
+    ErrorKind.INDEX: StagedIndexError,
+    ErrorKind.ASSERTION: AssertionFailed,
+}
+
+
+@evaluates(Check)
+def _check(machine: Machine, op: Check, where: Places) -> Values:
+    if not machine.value(op.cond):
+        raise _ERRORS[op.kind](op.message, where=where)
+    return ()
+
+
+@evaluates(Callback)
+def _callback(machine: Machine, op: Callback, where: Places) -> Values:
+    """Weak scalars become Python's; arrays are copied, for the function may write to them."""
+    args: list[Any] = []
+    for operand in op.args:
+        value = machine.value(operand)
+        weak = isinstance(operand.type, Scalar) and operand.type.weak
+        args.append(value.item() if weak else value.copy())
+    op.function.function(*args)
+    return ()
+
+
+@evaluates(MultiLoop)
+def _multi_loop(machine: Machine, op: MultiLoop, where: Places) -> Values:
+    extents = tuple(machine.integer(d) for d in op.domain)
+    prelude = Prelude(machine, op.body, shared=len(op.generators) > 1)
+    found: list[Value] = []
+    for generator in op.generators:
+        found.extend(machine.generate(generator, extents, prelude.at, where))
+    return tuple(found)
+
+
+class Prelude:
+    """Runs a loop body's statements once an index, though several generators visit it."""
+
+    def __init__(self, machine: Machine, body: Block, shared: bool) -> None:
+        self.machine = machine
+        self.body = body
+        self.shared = shared
+        self.bound = (*body.params, *(b for s in body.stmts for b in s.binders))
+        self.current: Index | None = None
+        self.known: dict[Index, dict[Var, Value]] = {}
+
+    def at(self, index: Index) -> None:
+        """Sets the body's variables to those of the index."""
+        if index == self.current:
+            return
+        self.current = index
+        values = self.machine.values
+        if index in self.known:
+            values.update(self.known[index])
+            return
+        self.machine.bind(self.body.params, [np.int64(i) for i in index], ())
+        self.machine.execute(self.body.stmts)
+        if self.shared:
+            self.known[index] = {v: values[v] for v in self.bound}
+
+
+def _condition(machine: Machine, generator: Generator, at: At) -> semantics.Condition:
+    cond = generator.cond
+    if cond is None:
+        return None
+
+    def holds(index: Index) -> bool:
+        at(index)
+        return bool(machine.value(cond))
+
+    return holds
+
+
+def _values(machine: Machine, generator: Generator, at: At) -> Callable[[Index], Values]:
+    def run(index: Index) -> Values:
+        at(index)
+        return machine.run(generator.value)
+
+    return run
+
+
+@generates(Collect)
+def _collect(
+    machine: Machine, generator: Collect, extents: Extents, at: At, where: Places
+) -> Values:
+    (stored,) = generator.value.operands
+    scalar = stored.type.element if isinstance(stored.type, Array) else stored.type
+    values = _values(machine, generator, at)
+    result = semantics.collect(
+        extents,
+        lambda index: values(index)[0],
+        cond=_condition(machine, generator, at),
+        element=Element(scalar.dtype, machine.shape(stored.type)),
+    )
+    return (result,) if generator.cond is None else (np.int64(len(result)), result)
+
+
+@generates(Reduce)
+def _reduce(machine: Machine, generator: Reduce, extents: Extents, at: At, where: Places) -> Values:
+    reducer = generator.reducer
+    identity: Values | None = None
+    if reducer.identity is not None:
+        types = (v.type for v in generator.value.operands)
+        identity = tuple(
+            _filled(machine, c, t) for c, t in zip(reducer.identity, types, strict=True)
+        )
+    return semantics.reduce(
+        extents,
+        _values(machine, generator, at),
+        lambda a, b: machine.run(reducer.block, (*a, *b)),
+        cond=_condition(machine, generator, at),
+        identity=identity,
+        order=reducer.order,
+        name=reducer.name,
+        where=where,
+    )
+
+
+@generates(Fold)
+def _fold(machine: Machine, generator: Fold, extents: Extents, at: At, where: Places) -> Values:
+    reducer = generator.reducer
+    shape = tuple(machine.integer(d) for d in generator.shape)
+    value_type = generator.value.operands[-1].type
+    assert reducer.identity is not None, "a Fold's reducer has an identity"
+    (identity,) = reducer.identity
+    values = _values(machine, generator, at)
+
+    def update(index: Index) -> tuple[Index, Value]:
+        *location, value = values(index)
+        return tuple(int(cast(Any, place)) for place in location), value
+
+    result = semantics.fold(
+        extents,
+        update,
+        lambda a, b: machine.run(reducer.block, (a, b))[0],
+        lambda: np.full((*shape, *machine.shape(value_type)), identity.value),
+        rank=len(shape),
+        cond=_condition(machine, generator, at),
+        order=reducer.order,
+        bounds=generator.bounds,
+        where=where,
+    )
+    return (result,)
+
+
+def _filled(machine: Machine, constant: Const, type_: Type) -> Value:
+    """The identity of a component: the constant, or an array full of it."""
+    return (
+        np.full(machine.shape(type_), constant.value)
+        if isinstance(type_, Array)
+        else constant.value
+    )

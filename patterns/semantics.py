@@ -1,0 +1,228 @@
+"""What each generator means: one function each, over Python callables.
+
+Eager mode passes the user's lambdas, the reference interpreter passes blocks of the IR; both run
+these loops. An index is a tuple with one integer an axis of the domain, and a domain is given by
+its extents.
+
+>>> collect((3,), lambda i: i[0] * i[0])
+array([0, 1, 4])
+>>> collect((5,), lambda i: i[0] / 2, cond=lambda i: i[0] % 2 == 1)
+array([0.5, 1.5])
+>>> reduce((4,), lambda i: (i[0],), lambda a, b: (a[0] + b[0],))
+(6,)
+>>> fold((4,), lambda i: ((i[0] % 2,), i[0]), lambda a, b: a + b, lambda: np.zeros(2, int))
+array([2, 4])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..staging.errors import CheckFailed, InternalError, ShapeError, StagedIndexError
+from ..staging.locations import Location
+from ..staging.nodes import Bounds
+from .reducers import Order
+
+Index = tuple[int, ...]
+Extents = tuple[int, ...]
+Where = Sequence[Location] | None
+Condition = Callable[[Index], bool] | None
+Components = TypeVar("Components", bound=tuple[Any, ...])
+Partial = TypeVar("Partial")
+
+
+class Element(NamedTuple):
+    """What a Collect's array holds: the dtype, and the shape of one value (() for scalars)."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+def indices(extents: Extents) -> Iterator[Index]:
+    """The domain's indices, last one fastest."""
+    return product(*map(range, extents))
+
+
+def collect(
+    extents: Extents,
+    value: Callable[[Index], Any],
+    *,
+    cond: Condition = None,
+    element: Element | None = None,
+) -> np.ndarray:
+    """The values over the domain; with a condition, those of the indices that pass, compacted.
+
+    They stand in index order. Without an `element` it is found from the values, as
+    `common_element` says.
+    """
+    found = [value(i) for i in indices(extents) if cond is None or cond(i)]
+    dtype, inner = common_element(found) if element is None else element
+    outer = extents if cond is None else (len(found),)
+    result = np.empty((len(found), *inner), dtype)
+    for k, item in enumerate(found):
+        result[k] = item
+    return result.reshape((*outer, *inner)) if found else np.empty((*outer, *inner), dtype)
+
+
+def common_element(values: Sequence[Any]) -> Element:
+    """The dtype and shape that fit all values: NumPy's promotion, in which Python numbers yield.
+
+    No values: float64 scalars, as np.array([]) has it, for there is nothing to tell by.
+
+    >>> common_element([np.float32(1), 2.5]).dtype, common_element([1, 2.5]).dtype
+    (dtype('float32'), dtype('float64'))
+    """
+    if not values:
+        return Element(np.dtype(np.float64), ())
+    shapes = dict.fromkeys(np.shape(v) for v in values)
+    if len(shapes) > 1:
+        first, second, *_ = shapes
+        raise ShapeError(
+            f"the values of one collection have different shapes: {first} and {second}",
+            instead="return values of one shape",
+        )
+    kinds = dict.fromkeys(_promotes_as(v) for v in values)
+    operands = [k(0) if isinstance(k, type) else k for k in kinds]
+    return Element(np.result_type(*operands), next(iter(shapes)))
+
+
+def _promotes_as(value: Any) -> Any:
+    """A dtype; for a Python number its class, for its zero promotes as weak."""
+    kind: Any = type(value)
+    return kind if kind in (int, float, complex) else np.asarray(value).dtype
+
+
+def reduce(
+    extents: Extents,
+    value: Callable[[Index], Components],
+    combine: Callable[[Components, Components], Components],
+    *,
+    cond: Condition = None,
+    identity: Components | None = None,
+    order: Order | None = None,
+    name: str = "reduce",
+    where: Where = None,
+) -> Components:
+    """All values combined, each a tuple of components.
+
+    Nothing to combine: the identity, or ValueError naming `name` when there is none.
+    """
+
+    def part(first: range) -> Components | None:
+        total = identity
+        for index in product(first, *map(range, extents[1:])):
+            if cond is None or cond(index):
+                found = value(index)
+                total = found if total is None else combine(total, found)
+        return total
+
+    total = in_order(extents[0], order, part, combine, lambda: identity)
+    if total is not None:
+        return total
+    if identity is not None:
+        return identity
+    raise empty_reduction(name, where)
+
+
+def empty_reduction(name: str, where: Where = None) -> CheckFailed:
+    """The error of a reduction of nothing that has no identity, in NumPy's words."""
+    return CheckFailed(
+        f"zero-size array to reduction operation {name} which has no identity", where=where
+    )
+
+
+def fold(
+    extents: Extents,
+    update: Callable[[Index], tuple[Index, Any]],
+    combine: Callable[[Any, Any], Any],
+    initial: Callable[[], np.ndarray],
+    *,
+    rank: int = 1,
+    cond: Condition = None,
+    order: Order | None = None,
+    bounds: Bounds = Bounds.CHECKED,
+    where: Where = None,
+) -> np.ndarray:
+    """`a = initial()`, then for each index `location, v = update(index)` and
+    `a[location] = combine(a[location], v)`.
+
+    A location has `rank` integers, for the first axes of the array. Where `order` asks for partial
+    results each is such an array, and two are combined place by place.
+    """
+
+    def part(first: range) -> np.ndarray:
+        total = initial()
+        for index in product(first, *map(range, extents[1:])):
+            if cond is None or cond(index):
+                location, found = update(index)
+                check_inside(location, total.shape[:rank], bounds, where)
+                total[location] = combine(total[location], found)
+        return total
+
+    def join(total: np.ndarray, partial: np.ndarray) -> np.ndarray:
+        for place in indices(total.shape[:rank]):
+            total[place] = combine(total[place], partial[place])
+        return total
+
+    folded = in_order(extents[0], order, part, join, initial)
+    return initial() if folded is None else folded
+
+
+def in_order(
+    extent: int,
+    order: Order | None,
+    part: Callable[[range], Partial | None],
+    join: Callable[[Partial, Partial], Partial],
+    start: Callable[[], Partial | None],
+) -> Partial | None:
+    """Partial results of ranges of first indices, combined as `order` says; None: no range had any.
+
+    part : the result of a range, in index order from the identity (without one: the first value)
+    start : the identity, from which the blocks of a chunk combine
+    """
+    if order is None:
+        return part(range(extent))
+    block = order.block
+
+    def chain(
+        ranges: Iterable[range],
+        partial: Callable[[range], Partial | None],
+        total: Partial | None,
+    ) -> Partial | None:
+        for piece in ranges:
+            found = partial(piece)
+            if found is not None:
+                total = found if total is None else join(total, found)
+        return total
+
+    def chunk(piece: range) -> Partial | None:
+        return part(piece) if block == 0 else chain(cut(piece, block), part, start())
+
+    return chain(cut(range(extent), order.chunk_length(extent)), chunk, None)
+
+
+def cut(whole: range, length: int) -> Iterator[range]:
+    """The range in pieces of `length`, the last one shorter.
+
+    >>> list(cut(range(5), 3))
+    [range(0, 3), range(3, 5)]
+    """
+    return (whole[k : k + length] for k in range(0, len(whole), length))
+
+
+def check_inside(index: Index, shape: tuple[int, ...], bounds: Bounds, where: Where) -> None:
+    """Raises IndexError unless 0 <= index < size on every axis; InternalError if it was PROVEN."""
+    for axis, (i, size) in enumerate(zip(index, shape, strict=True)):
+        if 0 <= i < size:
+            continue
+        if bounds is Bounds.PROVEN:
+            raise InternalError(
+                f"an index proven inside is {i}, axis {axis} has size {size}", where=where
+            )
+        raise StagedIndexError(
+            f"index {i} is out of bounds for axis {axis} with size {size}", where=where
+        )
