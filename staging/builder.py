@@ -7,7 +7,7 @@ appends otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from . import rules
@@ -53,14 +53,32 @@ class Builder:
     def close(self, results: Sequence[Operand | Node]) -> Block:
         """Ends the innermost block."""
         scope = self.scopes.pop()
+        self._forget(scope)
         return Block(scope.params, tuple(scope.stmts), tuple(results))
+
+    def suspend(self) -> Scope:
+        """Takes the innermost block off, to be completed later (once the other branch is known)."""
+        scope = self.scopes.pop()
+        self._forget(scope)
+        return scope
+
+    def resume(self, scope: Scope) -> None:
+        """Makes a suspended block the innermost one again, inside the same enclosing blocks."""
+        level = len(self.scopes)
+        for var in _bound(scope):
+            self._depth[var] = level
+        self.scopes.append(scope)
+
+    def _forget(self, scope: Scope) -> None:
+        for var in _bound(scope):
+            self._depth.pop(var, None)
 
     def abandon(self, scope: Scope) -> None:
         """Drops `scope` and everything opened inside it (after an exception)."""
         while self.scopes and self.scopes[-1] is not scope:
-            self.scopes.pop()
+            self._forget(self.scopes.pop())
         if self.scopes:
-            self.scopes.pop()
+            self._forget(self.scopes.pop())
 
     def emit(
         self,
@@ -116,6 +134,12 @@ class Builder:
         return isinstance(operand, Const) or self._depth.get(operand, len(self.scopes)) < len(
             self.scopes
         )
+
+
+def _bound(scope: Scope) -> Iterator[Var]:
+    yield from scope.params
+    for stmt in scope.stmts:
+        yield from stmt.binders
 
 
 def make_binders(

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .builder import Builder
-from .errors import InternalError, ShapeError
+from .errors import ShapeError, UserError
 from .locations import Location, caller
 from .nodes import Apply, Check, Contiguous, ErrorKind, Op, Operand, Var, size_operand
 from .primitives import EQUAL
+from .traversal import operands
 from .types import INDEX, Array, Scalar, Type
 
 
@@ -35,14 +36,23 @@ class Trace:
         default_factory=list[tuple[Var, Operand, Location]]
     )
     captured: dict[int, Captured] = field(default_factory=dict[int, Captured])
+    regions: int = 0  # staged branches and loops that are open
 
     def emit(self, op: Op, *names: str) -> tuple[Operand, ...]:
-        """Emits an op at the user's current line."""
+        """Emits an op at the user's current line; UserError when an operand leaked."""
+        self.check_visible(*operands(op))
         return self.builder.emit(op, names, (caller(),))
 
     def emit_size(self, op: Op, name: str = "") -> Operand:
         """Emits size arithmetic as far out as its operands are known."""
+        self.check_visible(*operands(op))
         return self.builder.emit_outermost(op, name, (caller(),))
+
+    def check_visible(self, *used: Operand) -> None:
+        """UserError when an operand belongs to a block that is closed, or to another trace."""
+        for operand in used:
+            if not self.builder.sees(operand):
+                raise leaked(operand)
 
     def canonical(self, size: Operand) -> Operand:
         """The representative of all sizes found equal to `size`."""
@@ -106,11 +116,26 @@ def current() -> Trace | None:
 
 
 def trace() -> Trace:
-    """The innermost trace in progress; an InternalError outside staging."""
+    """The innermost trace in progress; UserError outside staging."""
     found = _current.get()
     if found is None:
-        raise InternalError("a staged operation ran outside of staging")
+        raise UserError(
+            "a staged value was used outside of the function that staged it",
+            why="it stands for a value of the compiled program, and only while that is recorded",
+            instead="return the value from the staged function",
+        )
     return found
+
+
+def leaked(operand: Operand) -> UserError:
+    """The error for a staged value used where it does not exist."""
+    name = f" `{operand.name}`" if isinstance(operand, Var) and operand.name else ""
+    return UserError(
+        f"the staged value{name} was used outside of the block that computes it",
+        why="it was stored (in a list, an attribute, a global or an outer variable) in a branch, "
+        "a loop, a function handed to a pattern, or another staged function",
+        instead="return it from there, or assign it to a variable of the same function",
+    )
 
 
 def enter(new: Trace | None) -> Callable[[], None]:

@@ -7,14 +7,15 @@ knows no array operation.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .context import trace
-from .errors import Limitation, StagingTypeError
-from .nodes import Apply, Cast, Const, Operand
+from .errors import Limitation, StagingTypeError, UnknownNameError
+from .nodes import Apply, Cast, Const, Operand, Var
 from .primitives import BY_UFUNC, SELECT, Primitive
 from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 
@@ -27,7 +28,6 @@ class Rep:
     """
 
     __slots__ = ()
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     @property
     def operand(self) -> Operand:
@@ -55,11 +55,42 @@ class Rep:
             "(x == item).any()",
         )
 
+    def __hash__(self) -> int:
+        _trap(
+            "a staged value was used as a dict key or a set member",
+            "its value is known only when the compiled program runs",
+            "an array of the values, or a static argument (static_argnames)",
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(self, name)
+
+    def hint(self, name: str) -> None:
+        """Tells the user's name of the value, for printing; the first one stays."""
+        operand = getattr(self, "_operand", None)
+        if isinstance(operand, Var) and not operand.name:
+            operand.name = name
+
     def __format__(self, spec: str) -> str:
         return f"<staged {self.type}>"
 
     def __repr__(self) -> str:
         return f"<staged {self.type}>"
+
+
+def unknown_attribute(rep: object, name: str) -> AttributeError:
+    """The error for an attribute that a staged value does not have; it names the nearest one."""
+    if name.startswith("_"):
+        return AttributeError(f"{type(rep).__name__} has no attribute {name!r}")
+    known = sorted(n for n in dir(type(rep)) if not n.startswith("_"))
+    near = difflib.get_close_matches(name, known, n=1)
+    described = f"{rep!r}"[1:-1]
+    return UnknownNameError(
+        f"a {described} has no attribute {name!r}",
+        instead=f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}",
+    )
 
 
 def _trap(what: str, why: str, instead: str) -> NoReturn:
@@ -91,6 +122,7 @@ class Arithmetic(Rep):
     """Python's operators as NumPy's ufuncs, shared by scalars and arrays."""
 
     __slots__ = ()
+    __hash__ = Rep.__hash__  # a class that defines == loses the inherited one
     __add__, __radd__ = _binary(np.add), _reflected(np.add)
     __sub__, __rsub__ = _binary(np.subtract), _reflected(np.subtract)
     __mul__, __rmul__ = _binary(np.multiply), _reflected(np.multiply)
@@ -314,6 +346,27 @@ def register_lift(type_: type, lifter: Callable[[Any], Rep]) -> None:
 def register_rep(type_: type, maker: Callable[[Operand], Rep]) -> None:
     """Says which Rep stands for operands whose IR type is of class `type_`."""
     _makers[type_] = maker
+
+
+IndexMaker = Callable[[Operand, Operand], ScalarRep]
+
+
+def _plain_index(operand: Operand, extent: Operand) -> ScalarRep:
+    return ScalarRep(operand)
+
+
+_index: IndexMaker = _plain_index
+
+
+def register_index(maker: IndexMaker) -> None:
+    """Says which Rep stands for a loop index below an extent."""
+    global _index
+    _index = maker
+
+
+def index_of(operand: Operand, extent: Operand) -> ScalarRep:
+    """The Rep for a loop index: an integer with 0 <= index < extent."""
+    return _index(operand, extent)
 
 
 def can_lift(value: object) -> bool:
