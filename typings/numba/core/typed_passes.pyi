@@ -1,0 +1,6 @@
+from typing import Any
+
+class BaseNativeLowering:
+    _name: str
+
+def __getattr__(name: str) -> Any: ...
