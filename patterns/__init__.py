@@ -2,3 +2,7 @@
 
 if __name__ != "parloom.patterns":
     raise ImportError(f"import this as parloom.patterns, not {__name__}")
+
+from . import arrays, elementwise, numpy_api
+
+__all__ = ["arrays", "elementwise", "numpy_api"]

@@ -37,6 +37,8 @@ class Trace:
     )
     captured: dict[int, Captured] = field(default_factory=dict[int, Captured])
     regions: int = 0  # staged branches and loops that are open
+    naturals: dict[Var, set[Operand]] = field(default_factory=dict[Var, set[Operand]])
+    """Integers known not to be negative, and the sizes that each is known to be below."""
 
     def emit(self, op: Op, *names: str) -> tuple[Operand, ...]:
         """Emits an op at the user's current line; UserError when an operand leaked."""

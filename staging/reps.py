@@ -8,8 +8,8 @@ knows no array operation.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -66,6 +66,15 @@ class Rep:
 
         def __getattr__(self, name: str) -> NoReturn:
             raise unknown_attribute(self, name)
+
+    def __array_function__(
+        self,
+        function: Callable[..., object],
+        types: object,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> object:
+        return numpy_function(function)(*args, **kwargs)
 
     def hint(self, name: str) -> None:
         """Tells the user's name of the value, for printing; the first one stays."""
@@ -292,6 +301,40 @@ def numpy_ufunc(
     if not all(can_lift(x) for x in inputs):
         return NotImplemented
     return apply_ufunc(ufunc, inputs)
+
+
+_functions: dict[object, Callable[..., object]] = {}
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def define_function(*functions: Callable[..., object]) -> Callable[[F], F]:
+    """Registers what NumPy functions (`np.where`, `np.zeros`, ...) mean on staged values."""
+
+    def register(definition: F) -> F:
+        for function in functions:
+            _functions[function] = definition
+        return definition
+
+    return register
+
+
+def staged_function(function: object) -> Callable[..., object] | None:
+    """The staged meaning of a NumPy function that is no ufunc, None without one."""
+    return _functions.get(function) if isinstance(function, Hashable) else None
+
+
+def numpy_function(function: Callable[..., object]) -> Callable[..., object]:
+    """The staged meaning of a NumPy function; Limitation naming the nearest ones without one."""
+    found = staged_function(function)
+    if found is not None:
+        return found
+    name = getattr(function, "__name__", repr(function))
+    known = sorted({str(getattr(f, "__name__", f)) for f in _functions})
+    near = difflib.get_close_matches(name, known, n=3)
+    raise Limitation(
+        f"np.{name} is not supported on staged values",
+        instead=f"one of np.{', np.'.join(near or known)}",
+    )
 
 
 @define_ufunc(np.power)

@@ -1,0 +1,302 @@
+"""Staged arrays: a cell that holds the current value, seen through a view.
+
+Arrays are values in the IR; a write makes a new value and puts it into the cell, and every view of
+the cell sees it: NumPy's aliasing. Slices, transposes, rows and broadcasts are other views of the
+same cell and cost no loop; a view is materialised only where a whole array is needed (`operand`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from ..staging import reps
+from ..staging.builder import Scope
+from ..staging.context import trace
+from ..staging.errors import Limitation, ShapeError, StagingTypeError
+from ..staging.nodes import Bounds, Index, Operand, Var, operand_dim, size_operand
+from ..staging.reps import Rep, ScalarRep
+from ..staging.types import Array, Scalar
+from . import emit, sizes
+from .aggregates import Aggregates, axis_number
+from .collections import Rows, as_array
+from .products import matmul
+from .sizes import Size
+from .views import View
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[[ArrayRep, object], ArrayRep]:
+    def method(self: ArrayRep, other: object) -> ArrayRep:
+        from .writes import update
+
+        update(self, ufunc, other)
+        return self
+
+    return method
+
+
+class Cell:
+    """The current value of an array that the user's program made, and the block in which it was
+    made.
+    """
+
+    __slots__ = ("scope", "value")
+
+    def __init__(self, value: Operand) -> None:
+        assert isinstance(value.type, Array)
+        self.value = value
+        self.scope: Scope = trace().builder.scopes[-1]
+
+    @property
+    def type(self) -> Array:
+        """The array type of the value."""
+        assert isinstance(self.value.type, Array)
+        return self.value.type
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """The sizes of the value."""
+        return tuple(size_operand(d) for d in self.type.shape)
+
+
+class ArrayRep(reps.Arithmetic, Aggregates):
+    """A staged array."""
+
+    __slots__ = ("cell", "view")
+
+    def __init__(self, cell: Cell, view: View) -> None:
+        self.cell = cell
+        self.view = view
+
+    @staticmethod
+    def of(operand: Operand) -> ArrayRep:
+        """The Rep for an array operand, in a cell of its own."""
+        cell = Cell(operand)
+        return ArrayRep(cell, View.whole(cell.shape))
+
+    @property
+    def operand(self) -> Operand:
+        if self.view.is_whole(self.cell.shape):
+            return self.cell.value
+        return emit.array(self.sizes, self.element).operand
+
+    @property
+    def type(self) -> Array:
+        return Array(self.scalar, tuple(map(operand_dim, self.sizes)))
+
+    # Elements and views.
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The shape as operands."""
+        return tuple(map(trace().canonical, self.view.shape))
+
+    @property
+    def domain(self) -> tuple[Size, ...]:
+        return self.sizes
+
+    def element(self, *indices: ScalarRep) -> ScalarRep:
+        """One element; what is known about the indices decides whether the bounds are proven."""
+        inside = self.view.proven and all(map(sizes.in_range, indices, self.view.shape))
+        places = self.view.locate([i.operand for i in indices])
+        bounds = Bounds.PROVEN if inside else Bounds.CHECKED
+        return ScalarRep(trace().emit(Index(self.cell.value, places, bounds))[0])
+
+    def at(self, *indices: ScalarRep) -> ScalarRep:
+        return self.element(*indices)
+
+    def seen(self, view: View) -> ArrayRep:
+        """The same cell through another view."""
+        return ArrayRep(self.cell, view)
+
+    def fixed(self, axis: int, index: ScalarRep) -> Any:
+        """At one non-negative index of an axis: a view, or the element when no axis is left."""
+        proven = sizes.in_range(index, self.sizes[axis])
+        view = self.view.fix(axis, sizes.index_operand(index), proven)
+        found = self.seen(view)
+        return found if view.shape else found.element()
+
+    def broadcast(self, shape: Sequence[Size], what: str = "sizes") -> ArrayRep:
+        """Stretched to a shape, without copying."""
+        return self.seen(self.view.broadcast(shape, what))
+
+    def __getitem__(self, key: object) -> Any:
+        from .indexing import read
+
+        return read(self, key)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        from .writes import write
+
+        write(self, key, value)
+
+    def staged_element(self, i: ScalarRep) -> Any:
+        """Element i (a row, for rank 2) of a loop over the array."""
+        return self[i]
+
+    def __iter__(self) -> Iterator[Any]:
+        if sizes.static(self.sizes[0]) is None:
+            raise StagingTypeError(
+                "iteration over a staged array outside of a staged function's own source",
+                why="its length is known only when the compiled program runs",
+                instead="x.map(f), x.rows.map(f), or a for statement in a function that "
+                "parloom stages",
+            )
+        return iter([self[k] for k in range(len(self))])
+
+    # Attributes as NumPy's.
+
+    @property
+    def scalar(self) -> Scalar:
+        """The type of an element."""
+        return self.cell.type.element
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The NumPy dtype."""
+        return self.scalar.dtype
+
+    @property
+    def shape(self) -> tuple[int | ScalarRep, ...]:
+        """The sizes: Python integers where they are static, staged integers elsewhere."""
+        return tuple(map(sizes.dim, self.sizes))
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.view.shape)
+
+    @property
+    def size(self) -> int | ScalarRep:
+        """The number of elements."""
+        return sizes.dim(sizes.product(self.sizes))
+
+    @property
+    def T(self) -> ArrayRep:
+        """The transpose, a view."""
+        return self.transpose()
+
+    @property
+    def rows(self) -> Rows:
+        """The collection of rows: x[0], x[1], ..."""
+        return self._along(0, "rows")
+
+    @property
+    def cols(self) -> Rows:
+        """The collection of columns: x[:, 0], x[:, 1], ..."""
+        return self._along(1, "cols")
+
+    def _along(self, axis: int, name: str) -> Rows:
+        if self.ndim < 2:
+            raise StagingTypeError(
+                f".{name} of {self.type}",
+                why="rows and columns belong to arrays of rank 2 or more",
+                instead="x.map(f) for the elements of a vector, x[:, None].rows for rows of "
+                "one element",
+            )
+        return Rows(self, axis)
+
+    def transpose(self, *axes: Any) -> ArrayRep:
+        """The axes permuted, reversed by default; a view."""
+        order = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+        given = tuple(range(self.ndim))[::-1] if not order or order == (None,) else tuple(order)
+        wanted = tuple(axis_number(axis, self.ndim) for axis in given)
+        if sorted(wanted) != list(range(self.ndim)):
+            raise StagingTypeError(f"axes {given} are no permutation of {self.ndim} axes")
+        return self.seen(self.view.permute(wanted))
+
+    def astype(self, dtype: Any) -> ArrayRep:
+        """A copy with elements converted as NumPy does."""
+        to = Scalar(np.dtype(dtype))
+        return as_array(emit.array(self.sizes, lambda *i: reps.cast(self.element(*i), to)))
+
+    def copy(self) -> ArrayRep:
+        """The array in a cell of its own."""
+        return ArrayRep.of(self.operand)
+
+    def ravel(self) -> ArrayRep:
+        """The elements in C order, as a vector (always a new array here)."""
+        from .indexing import raveled
+
+        return raveled(self)
+
+    flatten = ravel
+
+    def clip(self, min: object = None, max: object = None) -> Any:
+        """Elements moved into min..max."""
+        low = self if min is None else reps.apply_ufunc(np.maximum, (self, min))
+        return low if max is None else reps.apply_ufunc(np.minimum, (low, max))
+
+    # In place, as NumPy: the cell gets a new value, which all of its views see.
+
+    __iadd__, __isub__ = _in_place(np.add), _in_place(np.subtract)
+    __imul__, __itruediv__ = _in_place(np.multiply), _in_place(np.true_divide)
+    __ifloordiv__, __imod__ = _in_place(np.floor_divide), _in_place(np.remainder)
+    __ipow__, __iand__ = _in_place(np.power), _in_place(np.bitwise_and)
+    __ior__, __ixor__ = _in_place(np.bitwise_or), _in_place(np.bitwise_xor)
+    __ilshift__, __irshift__ = _in_place(np.left_shift), _in_place(np.right_shift)
+
+    def dot(self, other: object) -> Any:
+        """The product of vectors or matrices, as `@`."""
+        return matmul(self, other)
+
+    __matmul__ = dot
+
+    def __rmatmul__(self, other: object) -> Any:
+        return matmul(other, self)
+
+    def hint(self, name: str) -> None:
+        """Tells the user's name of the array, for printing; the first one stays."""
+        value = self.cell.value
+        if isinstance(value, Var) and not value.name:
+            value.name = name
+
+
+def rep_of_array(operand: Operand) -> Rep:
+    """The Rep for an array operand; one without axes is its element."""
+    assert isinstance(operand.type, Array)
+    if operand.type.rank == 0:
+        return ScalarRep(trace().emit(Index(operand, (), Bounds.PROVEN))[0])
+    return ArrayRep.of(operand)
+
+
+def lift_array(array: np.ndarray) -> Rep:
+    """A NumPy array of the user's surroundings: a hidden argument, read again at each call."""
+    if array.dtype.kind not in "biufc" or array.dtype.itemsize > 16 or array.dtype == np.longdouble:
+        raise Limitation(
+            f"an array of dtype {array.dtype} in a staged function",
+            why="staged arrays hold bools, integers and floating-point numbers of up to 64 bits",
+        )
+    native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return rep_of_array(trace().capture(native, "captured", lambda: native))
+
+
+def lift_sequence(values: Sequence[object]) -> Rep:
+    """A list or tuple: of numbers, a constant array; with staged elements, an array of them."""
+    if _holds_staged(values):
+        from .numpy_api.joining import stack
+
+        return as_array(stack(values))
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(
+            "a list whose elements differ in length is no array", why=str(error)
+        ) from error
+    return lift_array(array)
+
+
+def _holds_staged(values: Sequence[object]) -> bool:
+    return any(
+        isinstance(v, Rep)
+        or (isinstance(v, list | tuple) and _holds_staged(cast(Sequence[object], v)))
+        for v in values
+    )
+
+
+reps.register_rep(Array, rep_of_array)
+reps.register_lift(np.ndarray, lift_array)
+reps.register_lift(list, lift_sequence)
+reps.register_lift(tuple, lift_sequence)

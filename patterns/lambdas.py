@@ -1,0 +1,108 @@
+"""A user's `reduce(f)`: f staged once, on two accumulated values, into a Reducer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..staging import pytree
+from ..staging.context import trace
+from ..staging.errors import StagingTypeError
+from ..staging.nodes import Block, Const, Operand, Var
+from ..staging.primitives import join
+from ..staging.pytree import Tree
+from ..staging.reps import Rep, ScalarRep, lift_scalar, rep_of
+from ..staging.types import Array, Type
+from . import emit, reducers
+from .collections import Patterns, Selector, converted, strong
+
+
+def reduce_by(
+    source: Patterns, f: Selector, declared: dict[str, bool | None], identity: object
+) -> Any:
+    """All elements of `source` combined by the user's function."""
+    structure: list[Tree] = []
+
+    def components(*indices: ScalarRep) -> tuple[Rep, ...]:
+        leaves, made = emit.flatten(source.at(*indices))
+        structure.append(made)
+        values = [strong(leaf) for leaf in leaves]
+        wide = _stable(f, made, tuple(v.type for v in values))
+        return tuple(converted(v, emit.element_type(t)) for v, t in zip(values, wide, strict=True))
+
+    def make(types: tuple[Type, ...]) -> reducers.Reducer:
+        reducer = reducers.proven(_staged(f, structure[0], types), "reduce")
+        known = None if identity is None else _identity(identity, types)
+        return reducers.declared(reducer, **declared, identity=known)
+
+    found = emit.reduce(source.domain, components, make)
+    return pytree.unflatten(structure[0], list(found))
+
+
+def _staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:
+    """`f` as a block (a1.., b1..) -> c1.. whose results have the types of its parameters."""
+    params = tuple(Var(t, f"{side}") for side in ("a", "b") for t in types)
+    width = len(types)
+
+    def run() -> list[Operand]:
+        sides = (params[:width], params[width:])
+        a, b = (pytree.unflatten(structure, [rep_of(v) for v in side]) for side in sides)
+        results, made = emit.flatten(f(a, b))
+        if made != structure:
+            raise StagingTypeError(
+                "reduce(f): f must return what it takes: a value of the same form"
+            )
+        return [_fitting(r, t).operand for r, t in zip(results, types, strict=True)]
+
+    return emit.block(params, run)
+
+
+def _fitting(value: Rep, type_: Type) -> Rep:
+    if isinstance(value.type, Array) != isinstance(type_, Array):
+        raise StagingTypeError(f"reduce(f): f of two {type_} returned {value.type}")
+    if isinstance(value.type, Array) and isinstance(type_, Array):
+        if value.type.rank != type_.rank:
+            raise StagingTypeError(f"reduce(f): f of two {type_} returned {value.type}")
+    return converted(value, emit.element_type(type_))
+
+
+def _stable(f: Selector, structure: Tree, types: tuple[Type, ...]) -> tuple[Type, ...]:
+    """The element types widened until f of two of them gives no wider one (an f that turns ints to
+    floats).
+    """
+    for _ in range(4):
+        found = _result_types(f, structure, types)
+        wider = tuple(_join(t, r) for t, r in zip(types, found, strict=True))
+        if wider == types:
+            return types
+        types = wider
+    raise StagingTypeError("reduce(f): the type of f's result grows with every application")
+
+
+def _result_types(f: Selector, structure: Tree, types: tuple[Type, ...]) -> tuple[Type, ...]:
+    """What f of two such values returns; what it emits on the way is dropped."""
+    builder = trace().builder
+    params = tuple(Var(t) for _ in range(2) for t in types)
+    scope = builder.open(params)
+    try:
+        sides = (params[: len(types)], params[len(types) :])
+        a, b = (pytree.unflatten(structure, [rep_of(v) for v in side]) for side in sides)
+        leaves, _ = emit.flatten(f(a, b))
+        return tuple(strong(leaf).type for leaf in leaves)
+    finally:
+        builder.abandon(scope)
+
+
+def _join(a: Type, b: Type) -> Type:
+    element = join(emit.element_type(a), emit.element_type(b))
+    return Array(element, a.shape) if isinstance(a, Array) else element
+
+
+def _identity(identity: object, types: tuple[Type, ...]) -> tuple[Const, ...]:
+    parts = identity if isinstance(identity, tuple) else (identity,)
+    found: list[Const] = []
+    for part, type_ in zip(parts, types, strict=True):
+        operand = converted(lift_scalar(part), emit.element_type(type_)).operand
+        if not isinstance(operand, Const):
+            raise StagingTypeError("reduce(identity=...) must be a Python number")
+        found.append(operand)
+    return tuple(found)

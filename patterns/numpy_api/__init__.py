@@ -1,0 +1,1 @@
+"""NumPy functions on staged arrays."""
