@@ -1,0 +1,67 @@
+"""Text made of indented lines, for the program printer and for the emitters of kernel text.
+
+>>> doc = Document()
+>>> doc.line("for i in range(n):", note="mine.py:3")
+>>> with doc.indented():
+...     doc.write("total += "); doc.write("x[i]"); doc.end_line()
+>>> print(doc)
+for i in range(n):  # mine.py:3
+  total += x[i]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+class Document:
+    """Lines written one after another.
+
+    indent : what each level of nesting puts in front of a line
+    comment : what begins a comment, up to the end of the line
+    note_column : notes start at this column, or two spaces behind a line that reaches it
+    """
+
+    def __init__(self, indent: str = "  ", comment: str = "#", note_column: int = 0) -> None:
+        self._indent = indent
+        self._comment = comment
+        self._note_column = note_column
+        self._level = 0
+        self._lines: list[str] = []
+        self._line = ""
+        self._note = ""
+
+    def write(self, text: str) -> None:
+        """Adds to the line that is being written; `text` has no line breaks."""
+        self._line += text
+
+    def note(self, text: str) -> None:
+        """A comment for the line that is being written, which it can neither end nor continue."""
+        self._note = " ".join(text.split()).rstrip("\\")
+
+    def end_line(self) -> None:
+        """Ends the line; an empty line has no trailing blanks."""
+        line = self._indent * self._level + self._line if self._line else ""
+        if self._note:
+            padded = f"{line:<{self._note_column - 2}}" if line and self._note_column > 2 else line
+            line = f"{padded}{'  ' if line else ''}{self._comment} {self._note}"
+        self._lines.append(line)
+        self._line = self._note = ""
+
+    def line(self, text: str = "", note: str = "") -> None:
+        """One whole line, with a comment behind it if there is a `note`."""
+        self.write(text)
+        self.note(note)
+        self.end_line()
+
+    @contextmanager
+    def indented(self) -> Generator[None, None, None]:
+        """Lines ended inside stand one level deeper."""
+        self._level += 1
+        yield
+        self._level -= 1
+
+    def __str__(self) -> str:
+        rest = [self._indent * self._level + self._line] if self._line else []
+        return "\n".join([*self._lines, *rest])
