@@ -1,0 +1,334 @@
+"""Kernel IR as readable Python: the text that Numba compiles and that plain Python runs as well.
+
+Each statement stands under the user's line that it comes from. Helper functions for what Python
+spells differently from NumPy (`floor_divide`, `minimum` of NaNs, shifts, `exp` without exceptions)
+are those of scalar_functions.py, and the text begins with the ones that it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..staging import primitives as p
+from ..staging.locations import Location
+from ..staging.primitives import Primitive
+from ..transforms.kernel_ir import (
+    Assign,
+    Buffer,
+    Convert,
+    Expr,
+    Fault,
+    For,
+    Function,
+    If,
+    Kernel,
+    Let,
+    Literal,
+    Load,
+    Local,
+    Note,
+    Prim,
+    Statement,
+    Store,
+    While,
+)
+from .scalar_functions import TRANSCENDENTAL, source
+
+_PRECEDENCE = {
+    "or": 1, "and": 2, "not": 3,
+    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4,
+    "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8,
+    "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10, "~": 11,
+}  # fmt: skip
+_ATOM = 20
+_UNARY = 11
+_SELECT = 0
+
+# Primitives that NumPy and Numba compute exactly, by NumPy's name.
+_NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISNAN, p.ISINF, p.ISFINITE}
+# Integer results that Python, or Numba, would widen.
+_WRAPS = (
+    p.ADD, p.SUBTRACT, p.MULTIPLY, p.NEGATIVE, p.INVERT, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Printer:
+    """Prints functions; collects the helper functions that the text needs."""
+
+    helpers: dict[str, None] = field(default_factory=dict[str, None])
+    last: Location | None = None
+
+    def function(self, function: Function, prefix: str) -> list[str]:
+        """The lines of one function."""
+        self.last = None
+        params = ", ".join(q.name for q in function.params)
+        body = list(self.statements(function.body, 1))
+        return [f"def {prefix}_{function.name}({params}):", *(body or ["    pass"])]
+
+    def statements(self, body: Sequence[Statement], depth: int) -> Iterator[str]:
+        """The lines of a statement list."""
+        indent = "    " * depth
+        empty = True
+        for statement in body:
+            if isinstance(statement, Note):
+                yield from self.note(statement, indent)
+                continue
+            empty = False
+            yield from self.statement(statement, indent, depth)
+        if empty:
+            yield f"{indent}pass"
+
+    def note(self, note: Note, indent: str) -> Iterator[str]:
+        """The user's line, once as long as it stays the same."""
+        if note.source != self.last and note.source.text:
+            yield f"{indent}# {comment(note.source)}"
+        self.last = note.source
+
+    def statement(self, statement: Statement, indent: str, depth: int) -> Iterator[str]:
+        """One statement."""
+        if isinstance(statement, Let | Assign):
+            yield f"{indent}{statement.local.name} = {self.text(statement.value)}"
+        elif isinstance(statement, Store):
+            target = self.element(statement.buffer, statement.indices)
+            yield f"{indent}{target} = {self.text(statement.value)}"
+        elif isinstance(statement, For):
+            yield f"{indent}for {statement.index.name} in {self.range(statement)}:"
+            yield from self.statements(statement.body, depth + 1)
+        elif isinstance(statement, If):
+            yield f"{indent}if {self.text(statement.cond)}:"
+            yield from self.statements(statement.then, depth + 1)
+            if statement.orelse:
+                yield f"{indent}else:"
+                yield from self.statements(statement.orelse, depth + 1)
+        elif isinstance(statement, While):
+            yield f"{indent}while True:"
+            yield from self.statements(statement.test, depth + 1)
+            yield f"{indent}    if not {self.text(statement.cond, 4)}:"
+            yield f"{indent}        break"
+            yield from self.statements(statement.body, depth + 1)
+        else:
+            assert isinstance(statement, Fault)
+            yield f"{indent}fault[0] = {statement.site + 1}"
+            yield f"{indent}fault[1] = {self.text(statement.iteration)}"
+            yield f"{indent}return"
+
+    def range(self, loop: For) -> str:
+        """The iterable of a loop."""
+        start, stop = self.text(loop.start), self.text(loop.stop)
+        if loop.step != 1:
+            return f"range({start}, {stop}, {loop.step})"
+        return f"range({stop})" if start == "0" else f"range({start}, {stop})"
+
+    # Expressions.
+
+    def text(self, expr: Expr, above: int = 0) -> str:
+        """The expression, in parentheses where the operator above it binds tighter."""
+        found, level = self.expression(expr)
+        return f"({found})" if level < above else found
+
+    def expression(self, expr: Expr) -> tuple[str, int]:
+        """The expression and how tightly its outermost operator binds."""
+        if isinstance(expr, Local):
+            return expr.name, _ATOM
+        if isinstance(expr, Literal):
+            return literal(expr.value)
+        if isinstance(expr, Load):
+            return self.element(expr.buffer, expr.indices), _ATOM
+        if isinstance(expr, Convert):
+            return self.convert(expr), _ATOM
+        return self.primitive(expr)
+
+    def element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> str:
+        """One element of a buffer."""
+        return f"{buffer.name}[{', '.join(self.text(i) for i in indices)}]"
+
+    def convert(self, expr: Convert) -> str:
+        """A conversion as NumPy's astype does it."""
+        source, target = expr.arg.dtype, expr.dtype
+        if target.kind == "b":
+            return f"({self.text(expr.arg, 5)} != 0)"
+        if source.kind == "f" and target.kind in "iu":
+            helper = self.helper("to_int64" if target.kind == "i" else "to_uint64")
+            inner = f"{helper}({self.text(expr.arg)})"
+            return inner if target.itemsize == 8 else f"np.{target.name}({inner})"
+        return f"np.{target.name}({self.text(expr.arg)})"
+
+    def helper(self, name: str) -> str:
+        """A function of scalar_functions.py."""
+        self.helpers[name] = None
+        return name
+
+    def primitive(self, expr: Prim) -> tuple[str, int]:
+        """A primitive application."""
+        primitive, args = expr.primitive, expr.args
+        special = _SPECIAL.get(primitive)
+        if special is not None:
+            return special(self, expr)
+        if primitive in _NUMPY:
+            return f"np.{primitive.function.__name__}({self.arguments(args)})", _ATOM
+        if primitive.symbol and primitive not in _HELPED:
+            return self.infix(expr)
+        return self.call(expr), _ATOM
+
+    def call(self, expr: Prim) -> str:
+        """A helper function, in float64 where it calls the C library."""
+        name, args = expr.primitive.name, expr.args
+        kind = args[0].dtype.kind
+        if name in TRANSCENDENTAL and expr.dtype != np.float64:
+            wide = tuple(Convert(a, np.dtype(np.float64)) for a in args)
+            return f"np.{expr.dtype.name}({self.helper(name)}({self.arguments(wide)}))"
+        if name == "power":
+            if kind == "f":
+                return f"np.power({self.arguments(args)})"
+            return self.narrowed(expr, f"{self.helper('power_int')}({self.arguments(args)})")
+        if name in ("floor_divide", "remainder") and kind == "f":
+            name += "_float"
+        if name in ("left_shift", "right_shift"):
+            width = expr.dtype.itemsize * 8
+            return self.narrowed(expr, f"{self.helper(name)}({self.arguments(args)}, {width})")
+        return self.narrowed(expr, f"{self.helper(name)}({self.arguments(args)})")
+
+    def narrowed(self, expr: Prim, text: str) -> str:
+        """Wrapped in the dtype where Python or Numba would widen."""
+        narrow = expr.dtype.kind in "iu" and expr.dtype != np.int64
+        return f"np.{expr.dtype.name}({text})" if narrow else text
+
+    def arguments(self, args: tuple[Expr, ...]) -> str:
+        """Call arguments."""
+        return ", ".join(self.text(a) for a in args)
+
+    def infix(self, expr: Prim) -> tuple[str, int]:
+        """An operator, wrapped where Python would widen a narrow integer."""
+        symbol, args = expr.primitive.symbol, expr.args
+        if len(args) == 1:
+            level = _PRECEDENCE["not"] if symbol == "not" else _UNARY
+            gap = " " if symbol == "not" else ""
+            found = f"{symbol}{gap}{self.text(args[0], level)}"
+        else:
+            level = _PRECEDENCE[symbol]
+            # comparisons do not chain, and the right operand of - and / needs its parentheses
+            left = self.text(args[0], level + (level == _PRECEDENCE["<"]))
+            found = f"{left} {symbol} {self.text(args[1], level + 1)}"
+        narrow = expr.dtype.kind in "iu" and expr.dtype != np.int64
+        if narrow and expr.primitive in _WRAPS:
+            return f"np.{expr.dtype.name}({found})", _ATOM
+        if expr.dtype.kind == "b" and expr.primitive in (p.ADD, p.MULTIPLY):
+            return f"({found}) != 0", _PRECEDENCE["!="]
+        return found, level
+
+
+_HELPED = {p.FLOOR_DIVIDE, p.REMAINDER, p.POWER, p.LEFT_SHIFT, p.RIGHT_SHIFT, p.DIVIDE}
+
+
+def _select(printer: Printer, expr: Prim) -> tuple[str, int]:
+    cond, a, b = expr.args
+    text = f"{printer.text(a, 1)} if {printer.text(cond, 1)} else {printer.text(b, 0)}"
+    return text, _SELECT
+
+
+def _divide(printer: Printer, expr: Prim) -> tuple[str, int]:
+    a, b = expr.args
+    level = _PRECEDENCE["/"]
+    return f"{printer.text(a, level)} / {printer.text(b, level + 1)}", level
+
+
+def _logical(symbol: str) -> Callable[[Printer, Prim], tuple[str, int]]:
+    def found(printer: Printer, expr: Prim) -> tuple[str, int]:
+        level = _PRECEDENCE[symbol]
+        texts = [printer.text(truth_of(a), level) for a in expr.args]
+        return f" {symbol} ".join(texts), level
+
+    return found
+
+
+def truth_of(expr: Expr) -> Expr:
+    """The operand of a logical primitive as a truth value."""
+    if expr.dtype.kind == "b":
+        return expr
+    return Convert(expr, np.dtype(np.bool_))
+
+
+def _not(printer: Printer, expr: Prim) -> tuple[str, int]:
+    level = _PRECEDENCE["not"]
+    return f"not {printer.text(truth_of(expr.args[0]), level)}", level
+
+
+def _xor(printer: Printer, expr: Prim) -> tuple[str, int]:
+    a, b = (printer.text(truth_of(x), 5) for x in expr.args)
+    return f"{a} != {b}", _PRECEDENCE["!="]
+
+
+def _square(printer: Printer, expr: Prim) -> tuple[str, int]:
+    return printer.primitive(Prim(p.MULTIPLY, (expr.args[0], expr.args[0]), expr.dtype))
+
+
+def _invert(printer: Printer, expr: Prim) -> tuple[str, int]:
+    return _not(printer, expr) if expr.dtype.kind == "b" else printer.infix(expr)
+
+
+_SPECIAL: dict[Primitive, Callable[[Printer, Prim], tuple[str, int]]] = {
+    p.SELECT: _select,
+    p.DIVIDE: _divide,
+    p.LOGICAL_AND: _logical("and"),
+    p.LOGICAL_OR: _logical("or"),
+    p.LOGICAL_NOT: _not,
+    p.LOGICAL_XOR: _xor,
+    p.SQUARE: _square,
+    p.INVERT: _invert,
+}
+
+
+def literal(value: np.generic) -> tuple[str, int]:
+    """A constant of its type: bare for bool, int64 and float64, with its dtype otherwise."""
+    match value.dtype:
+        case d if d.kind == "b":
+            return str(bool(value)), _ATOM
+        case d if d == np.int64:
+            number = int(value)  # type: ignore[call-overload]
+            return (str(number), _ATOM) if number >= 0 else (f"np.int64({number})", _ATOM)
+        case d if d == np.float64:
+            return float_literal(float(value)), _ATOM  # type: ignore[arg-type]
+        case d if d.kind == "f":
+            return f"np.{d.name}({float_literal(float(value))})", _ATOM  # type: ignore[arg-type]
+        case d if d.kind == "c":
+            z = complex(value)  # type: ignore[arg-type]
+            parts = f"{float_literal(z.real)}, {float_literal(z.imag)}"
+            return f"np.{d.name}(complex({parts}))", _ATOM
+        case d:
+            return f"np.{d.name}({value.item()})", _ATOM
+
+
+def float_literal(value: float) -> str:
+    """A float64 constant; negative ones keep their sign inside a call, so that nothing folds it."""
+    if np.isnan(value):
+        return "np.nan"
+    if np.isinf(value):
+        return "np.inf" if value > 0 else "np.float64(-np.inf)"
+    text = repr(value)
+    return f"np.float64({text})" if text.startswith("-") else text
+
+
+def comment(source: Location) -> str:
+    """The user's line for a comment: one line, which nothing in it can end or continue."""
+    text = "".join(c if c.isprintable() else " " for c in source.text.strip())
+    name = source.file.rsplit("/", 1)[-1]
+    return f"{text.rstrip(chr(92))}  [{name}:{source.line}]"
+
+
+def print_kernels(kernels: Sequence[Kernel]) -> str:
+    """One text for all kernels: the helpers, then `label_init`, `label_chunk`, ... of each."""
+    printer = Printer()
+    functions = [
+        "\n".join(printer.function(function, kernel.name))
+        for kernel in kernels
+        for function in kernel.functions
+    ]
+    helpers = source(printer.helpers)
+    return (
+        "\n\n\n".join(filter(None, ("import math\n\nimport numpy as np", helpers, *functions)))
+        + "\n"
+    )

@@ -1,0 +1,223 @@
+"""Launching a kernel: its chunks on all threads, then the combination in chunk order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...staging.errors import AssertionFailed, CheckFailed, StagedIndexError, UserError
+from ...staging.nodes import ErrorKind, Operand
+from ...transforms.kernel_ir import Buffer, Finish, Function, Kernel, Local, Output, Site, Space
+from . import threads
+
+Array = np.ndarray
+Host = Callable[[Operand], Any]
+
+
+class Bound(Protocol):
+    """A function of a kernel with its arguments; `again` is a copy with others in some places."""
+
+    def __call__(self) -> None: ...
+
+    def again(self, changes: Mapping[int, Any]) -> Bound: ...
+
+
+class Code(Protocol):
+    """The compiled functions of a program's kernels."""
+
+    def bind(self, name: str, args: Sequence[Any]) -> Bound:
+        """The function `name` (`kernel_function`) with arguments."""
+        ...
+
+
+@dataclass(slots=True)
+class PlainBound:
+    """A function of a kernel's text as plain Python."""
+
+    function: Callable[..., None]
+    args: list[Any]
+
+    def __call__(self) -> None:
+        with np.errstate(all="ignore"):
+            self.function(*self.args)
+
+    def again(self, changes: Mapping[int, Any]) -> PlainBound:
+        args = list(self.args)
+        for place, value in changes.items():
+            args[place] = value
+        return PlainBound(self.function, args)
+
+
+_ERRORS: dict[ErrorKind, type[UserError]] = {
+    ErrorKind.VALUE: CheckFailed,
+    ErrorKind.INDEX: StagedIndexError,
+    ErrorKind.ASSERTION: AssertionFailed,
+}
+
+
+@dataclass(slots=True)
+class Launch:
+    """One run of a kernel.
+
+    host : the value of a host operand
+    chunks, length : how the first index is cut
+    """
+
+    kernel: Kernel
+    code: Code
+    host: Host
+    chunks: int
+    length: int
+    arrays: dict[Buffer, Array]
+    faults: Array
+
+    def run(self) -> list[Any]:
+        """The values of the loop's binders."""
+        pool = threads.pool()
+        private = [self.private() for _ in range(min(pool.size, self.chunks))]
+        pool.run(self.task(private), self.chunks)
+        self.raise_fault()
+        if self.kernel.combine.body:
+            self.combine(private[0])
+        self.call(self.kernel.finish, {**self.part(0), **private[0]})
+        self.raise_fault()
+        return [v for output in self.kernel.outputs for v in self.results(output)]
+
+    # Arguments.
+
+    def private(self) -> dict[Buffer, Array]:
+        """Scratch for one worker."""
+        return {b: np.empty(self.shape(b), b.dtype) for b in self.kernel.private}
+
+    def shape(self, buffer: Buffer) -> tuple[int, ...]:
+        """A buffer's extents; a tuple of operands is their product."""
+        return tuple(
+            math.prod(self.extent(d) for d in dim) if isinstance(dim, tuple) else self.extent(dim)
+            for dim in buffer.shape
+        )
+
+    def extent(self, dim: Operand | int) -> int:
+        """One extent."""
+        return dim if isinstance(dim, int) else int(self.host(dim))
+
+    def part(self, chunk: int) -> dict[Buffer, Array]:
+        """What belongs to one chunk: its state and its fault record."""
+        found = {b: self.arrays[b][chunk] for b in self.kernel.state}
+        found[self.kernel.fault] = self.faults[chunk]
+        return found
+
+    def argument(self, param: Local | Buffer, own: Mapping[Any, Any]) -> Any:
+        """The value of one parameter."""
+        if param in own:
+            return own[param]
+        if isinstance(param, Buffer) and param in self.arrays:
+            return self.arrays[param]
+        return own.get(param.name)
+
+    def bind(self, function: Function, own: Mapping[Any, Any]) -> Bound:
+        """A function with its arguments."""
+        inputs = {param: self.host(var) for var, param in self.kernel.inputs}
+        known = {**inputs, **own}
+        args = [self.argument(q, known) for q in function.params]
+        return self.code.bind(f"{self.kernel.name}_{function.name}", args)
+
+    def call(self, function: Function, own: Mapping[Any, Any]) -> None:
+        """Runs a function that has something to do."""
+        if function.body:
+            self.bind(function, own)()
+
+    # Running.
+
+    def task(self, private: Sequence[Mapping[Buffer, Array]]) -> threads.Task:
+        """What a worker does for one chunk."""
+        kernel, extent = self.kernel, self.extent(self.kernel.extents[0])
+        first = self.part(0)
+        places = {q: k for k, q in enumerate(kernel.chunk.params)}
+        names = {q.name: k for k, q in enumerate(kernel.chunk.params)}
+        start, stop = names["start"], names["stop"]
+        workers = [
+            self.bind(kernel.chunk, {**first, **own, "start": 0, "stop": 0}) for own in private
+        ]
+        init = None
+        if kernel.init.body:
+            init = self.bind(kernel.init, first)
+            init_places = {q: k for k, q in enumerate(kernel.init.params)}
+
+        def run(chunk: int, worker: int) -> None:
+            own = self.part(chunk)
+            if init is not None:
+                init.again({k: own[q] for q, k in init_places.items() if q in own})()
+            changes: dict[int, Any] = {k: own[q] for q, k in places.items() if q in own}
+            changes[start] = chunk * self.length
+            changes[stop] = min(extent, (chunk + 1) * self.length)
+            workers[worker].again(changes)()
+
+        return run
+
+    def combine(self, private: Mapping[Buffer, Array]) -> None:
+        """Folds the states of chunks 1, 2, ... into that of chunk 0."""
+        others = {o: s for output in self.kernel.outputs for o, s in output.others}
+        own: dict[Any, Any] = {**self.part(0), **private}
+        for chunk in range(1, self.chunks):
+            for other, state in others.items():
+                own[other] = self.arrays[state][chunk]
+            self.call(self.kernel.combine, own)
+
+    def raise_fault(self) -> None:
+        """Raises the lowest (site, iteration) that a chunk recorded."""
+        found = [(int(s), int(i)) for s, i in self.faults if s]
+        if found:
+            raise site_error(self.kernel.sites[min(found)[0] - 1])
+
+    def results(self, output: Output) -> list[Any]:
+        """The binders' values of one generator."""
+        if output.finish is Finish.COMPACTED:
+            return self.compacted(output)
+        values: list[Any] = []
+        for binder, buffer in zip(output.binders, output.results, strict=True):
+            array = self.arrays[buffer]
+            array = array[0] if buffer.space is Space.STATE else array
+            scalar = not hasattr(binder.type, "shape")
+            values.append(array[0] if scalar else array)
+        return values
+
+    def compacted(self, output: Output) -> list[Any]:
+        """The kept elements, without the gaps between the chunks' parts."""
+        (buffer,), (counts,) = output.results, output.state
+        full, kept = self.arrays[buffer], self.arrays[counts][:, 0]
+        width = math.prod(self.extent(d) for d in self.kernel.extents[1:]) * self.length
+        total = np.int64(kept.sum())
+        out = np.empty((int(total), *full.shape[1:]), full.dtype)
+        at = 0
+        for chunk, count in enumerate(kept):
+            out[at : at + count] = full[chunk * width : chunk * width + count]
+            at += int(count)
+        return [total, out]
+
+
+def site_error(site: Site) -> UserError:
+    """The error that a fault site stands for."""
+    return _ERRORS[site.kind](site.message, where=site.sources)
+
+
+def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[Any]:
+    """Runs a kernel; `host` gives the values of host operands.
+
+    Raises the error of the lowest fault; MemoryError where results do not fit.
+    """
+    extent = int(host(kernel.extents[0]))
+    length = kernel.order.chunk_length(extent)
+    chunks = max(1, -(-extent // length))
+    run = Launch(kernel, code, host, chunks, length, {}, np.zeros((chunks, 2), np.int64))
+    for output in kernel.outputs:
+        for buffer in output.state:
+            run.arrays[buffer] = np.empty((chunks, *run.shape(buffer)), buffer.dtype)
+        for buffer in output.results:
+            if buffer.space is Space.OUTPUT:
+                run.arrays[buffer] = np.empty(run.shape(buffer), buffer.dtype)
+    return run.run()
+

@@ -1,0 +1,211 @@
+"""Scalar functions with NumPy's values: the helpers of kernel text, plain Python and Numba alike.
+
+What Python or Numba computes otherwise than NumPy is spelled out here: division and remainder by
+zero and of the least integer, shifts by the width or more, conversions out of range, minima with
+NaN, and exceptions where NumPy gives a value. Each helper stands in a kernel's text by its source.
+The transcendental ones take and give float64 and call the C library.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller; NaN if either is."""
+    return a if a < b or a != a else b
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The greater; NaN if either is."""
+    return a if a > b or a != a else b
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """Integers: rounds down, 0 for a zero divisor, wraps for the least integer by -1."""
+    if b == 0:
+        return a - a
+    if b + 1 == 0:
+        return np.negative(a)
+    return a // b
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """Integers: the sign of the divisor, 0 for a zero divisor."""
+    if b == 0 or b + 1 == 0:
+        return a - a
+    return a % b
+
+
+def floor_divide_float(a: Any, b: Any) -> Any:
+    """Floats, as NumPy rounds the quotient of the exact remainder."""
+    if b == 0:
+        return a / b
+    rest = np.fmod(a, b)
+    quotient = (a - rest) / b
+    if rest != 0 and (b < 0) != (rest < 0):
+        quotient = quotient - 1
+    if quotient == 0:
+        return np.copysign(quotient, a / b)
+    whole = np.floor(quotient)
+    return whole + 1 if quotient - whole > 0.5 else whole
+
+
+def remainder_float(a: Any, b: Any) -> Any:
+    """Floats: the sign of the divisor."""
+    rest = np.fmod(a, b)
+    if b == 0:
+        return rest
+    if rest == 0:
+        return np.copysign(rest, b)
+    return rest + b if (b < 0) != (rest < 0) else rest
+
+
+def power_int(a: Any, b: Any) -> Any:
+    """Integers by repeated squaring, wrapping; a negative exponent gives 0 unless |a| is 1."""
+    if b < 0:
+        if a == 1:
+            return a
+        return a * (1 - 2 * (-b & 1)) if a + 1 == 0 else a - a
+    result = a - a + 1
+    while b > 0:
+        if b & 1 == 1:
+            result = result * a
+        a = a * a
+        b = b >> 1
+    return result
+
+
+def left_shift(a: Any, b: Any, width: Any) -> Any:
+    """0 for a count outside of 0 .. width - 1."""
+    return a << b if b >= 0 and b < width else a - a
+
+
+def right_shift(a: Any, b: Any, width: Any) -> Any:
+    """The sign for a count outside of 0 .. width - 1."""
+    if b >= 0 and b < width:
+        return a >> b
+    return a - a - 1 if a < 0 else a - a
+
+
+def sign(a: Any) -> Any:
+    """-1, 0 or 1 of a's type; NaN for NaN."""
+    if a > 0:
+        return a - a + 1 if a - a == 0 else a / a + 1 - a / a
+    return a
+
+
+def to_int64(a: Any) -> Any:
+    """A float truncated; the least integer for NaN and outside of the range."""
+    if a >= -9223372036854775808.0 and a < 9223372036854775808.0:
+        return np.int64(a)
+    return np.int64(-9223372036854775807) - 1
+
+
+def to_uint64(a: Any) -> Any:
+    """A float truncated; negative ones wrap, 2**63 for NaN and outside of the range."""
+    if a >= 0.0 and a < 18446744073709551616.0:
+        return np.uint64(a)
+    if a >= -9223372036854775808.0 and a < 0.0:
+        return np.uint64(np.int64(a))
+    return np.uint64(9223372036854775808)
+
+
+def exp(x: Any) -> Any:
+    return math.exp(x) if x <= 709.782712893384 else x * np.inf
+
+
+def exp2(x: Any) -> Any:
+    return np.power(2.0, x)
+
+
+def expm1(x: Any) -> Any:
+    return math.expm1(x) if x <= 709.782712893384 else x * np.inf
+
+
+def log(x: Any) -> Any:
+    return math.log(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+
+
+def log2(x: Any) -> Any:
+    return math.log2(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+
+
+def log10(x: Any) -> Any:
+    return math.log10(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+
+
+def log1p(x: Any) -> Any:
+    return math.log1p(x) if x > -1.0 else (-np.inf if x == -1.0 else np.nan)
+
+
+def sin(x: Any) -> Any:
+    return math.sin(x) if x - x == 0.0 else np.nan
+
+
+def cos(x: Any) -> Any:
+    return math.cos(x) if x - x == 0.0 else np.nan
+
+
+def tan(x: Any) -> Any:
+    return math.tan(x) if x - x == 0.0 else np.nan
+
+
+def arcsin(x: Any) -> Any:
+    return math.asin(x) if x >= -1.0 and x <= 1.0 else np.nan
+
+
+def arccos(x: Any) -> Any:
+    return math.acos(x) if x >= -1.0 and x <= 1.0 else np.nan
+
+
+def arctan(x: Any) -> Any:
+    return math.atan(x)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    return math.atan2(y, x)
+
+
+def hypot(x: Any, y: Any) -> Any:
+    return np.hypot(x, y)
+
+
+def sinh(x: Any) -> Any:
+    return math.sinh(x) if x >= -710.4 and x <= 710.4 else x * np.inf
+
+
+def cosh(x: Any) -> Any:
+    return math.cosh(x) if x >= -710.4 and x <= 710.4 else x * x * np.inf
+
+
+def tanh(x: Any) -> Any:
+    return math.tanh(x)
+
+
+FUNCTIONS: dict[str, FunctionType] = {
+    name: value
+    for name, value in list(globals().items())
+    if isinstance(value, FunctionType) and value.__module__ == __name__
+}
+TRANSCENDENTAL = frozenset(
+    ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "hypot"]
+)
+
+
+def source(names: Iterable[str]) -> str:
+    """The source of these functions, without annotations and docstrings, for a kernel's text."""
+    return "\n\n".join(_bare(FUNCTIONS[name]) for name in names)
+
+
+def _bare(function: FunctionType) -> str:
+    text = inspect.getsource(function)
+    text = re.sub(r": Any(?=[,)])", "", text).replace(" -> Any:", ":")
+    return re.sub(r'\n    """.*?"""', "", text, flags=re.DOTALL).rstrip() + "\n"

@@ -1,0 +1,143 @@
+"""cpu_levels: which loops run in parallel, in which form, and in which order reductions combine.
+
+    Before:  s: f64 = loop (i < n) { ...; reduce sum (e) }
+    After:   s: f64 = loop (i < n) [rows] { ...; reduce sum (e) in order(chunk >= 4096, 64 chunks, block 128) }
+
+Requires: nothing; the outermost loops of the program's sequential part become parallel.
+Does not: change any result but the rounding of float sums, whose order it sets as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
+from ..patterns.reducers import Order, Reducer
+from ..staging.decisions import decide
+from ..staging.nodes import Block, Index, Operand, Program, Stmt, Var
+from ..staging.replay import Replay, replay_program
+from ..staging.traversal import free_vars
+from ..staging.types import Array
+from .lower_block import may_strip, may_strip_stmt, produces
+
+STRIP = 64
+BLOCK = 128
+CHUNK = 4096
+CHUNKS = 64
+FOLD_CHUNKS = 16
+WHOLE = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class CpuLevels(Mapping):
+    """The CPU's mapping of a parallel loop.
+
+    strip : the number of lanes, or 0 for the row form
+    order : the chunks, and how float sums combine
+    """
+
+    strip: int
+    order: Order
+
+    def __str__(self) -> str:
+        return f"strip {self.strip}" if self.strip else "rows"
+
+
+def cpu_levels(program: Program) -> Program:
+    """Maps every outermost loop of the program's sequential part."""
+    return replay_program(program, MapLoops)
+
+
+class MapLoops(Replay):
+    """Sets `mapping` and the reducers' orders on outermost loops."""
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        """An outermost loop is mapped; sequential statements are entered by the default copy."""
+        if not isinstance(stmt.op, MultiLoop):
+            return None
+        mapping = choose(stmt, stmt.op)
+        copied = Replay(self.builder, self.env).op(stmt.op)  # loops inside stay as they are
+        assert isinstance(copied, MultiLoop)
+        generators = tuple(ordered(g, mapping.order) for g in copied.generators)
+        body = Block(copied.body.params, copied.body.stmts, generators)
+        names = tuple(b.name for b in stmt.binders)
+        return self.builder.emit(MultiLoop(copied.domain, body, mapping), names, stmt.sources)
+
+
+def ordered(generator: Generator, order: Order) -> Generator:
+    """The generator with the loop's order; blocks only where rounding depends on the grouping."""
+    if isinstance(generator, Reduce | Fold):
+        block = order.block if isinstance(generator, Reduce) and rounds(generator.reducer) else 0
+        reducer = replace(generator.reducer, order=replace(order, block=block))
+        return replace(generator, reducer=reducer)
+    return generator
+
+
+def rounds(reducer: Reducer) -> bool:
+    """Whether a float sum or product."""
+    if reducer.identity is None or not reducer.associative:
+        return False
+    return any(
+        (p.type.element if isinstance(p.type, Array) else p.type).dtype.kind in "fc"
+        for p in reducer.block.params
+    )
+
+
+def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
+    """The mapping of one loop, with its decision."""
+    name = stmt.binders[0].name or "loop" if stmt.binders else "loop"
+    sequential = [
+        g.reducer.name
+        for g in op.generators
+        if isinstance(g, Reduce | Fold) and not g.reducer.associative
+    ]
+    form, reason = strip_or_rows(op)
+    strip = decide(f"cpu_levels.form.{name}", form, ("rows", "strip"), reason, stmt.sources)
+    width = STRIP if strip == "strip" else 0
+    block = width or BLOCK
+    if sequential:
+        reason = f"the reducer {sequential[0]} is not known to be associative"
+        decide(f"cpu_levels.order.{name}", "sequential", ("sequential",), reason, stmt.sources)
+        return CpuLevels(width, Order(WHOLE, 1))
+    chunks = FOLD_CHUNKS if any(isinstance(g, Fold) for g in op.generators) else CHUNKS
+    return CpuLevels(width, Order(CHUNK, chunks, block))
+
+
+def strip_or_rows(op: MultiLoop) -> tuple[str, str]:
+    """Strips pay when an element of the index's row is read again and again by a nested loop."""
+    if not all(may_strip_stmt(s.op) or at_end(s, op) for s in op.body.stmts):
+        return "rows", "the body has statements that cannot run over lanes"
+    for stmt in op.body.stmts:
+        if (
+            isinstance(stmt.op, MultiLoop)
+            and may_strip(stmt.op)
+            and reused(stmt.op, op.body.params[0])
+        ):
+            return "strip", "a nested loop reads the same elements for each of its indices"
+    return "rows", "no nested loop reads an element more than once"
+
+
+def at_end(stmt: Stmt, op: MultiLoop) -> bool:
+    """Whether a generator produces the statement's array in place."""
+    if not isinstance(stmt.op, MultiLoop) or not produces(stmt.op):
+        return False
+    readers = [s for s in op.body.stmts if s is not stmt and stmt.binders[0] in free_vars(s.op)]
+    values = [g for g in op.generators if stmt.binders[0] in free_vars(g)]
+    return not readers and len(values) == 1
+
+
+def reused(op: MultiLoop, index: Var) -> bool:
+    """Whether a read `a[index, ...]` stands in more loops than it has further indices."""
+    return reads_again(op, index, 1)
+
+
+def reads_again(op: MultiLoop, index: Var, depth: int) -> bool:
+    depth += len(op.domain) - 1
+    for stmt in op.body.stmts:
+        if isinstance(stmt.op, Index) and stmt.op.indices[0] is index:
+            if depth > len(stmt.op.indices) - 1:
+                return True
+        if isinstance(stmt.op, MultiLoop) and reads_again(stmt.op, index, depth + 1):
+            return True
+    return False

@@ -1,0 +1,52 @@
+"""Walking Kernel IR: what a function reads and writes, derived from the nodes' fields."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from .kernel_ir import Buffer, Fault, For, Let, Local, Statement
+
+
+def leaves(node: object) -> Iterator[Local | Buffer | Fault]:
+    """Locals and buffers in field order, and the faults."""
+    if isinstance(node, Local | Buffer):
+        yield node
+    elif isinstance(node, tuple | list):
+        for item in node:
+            yield from leaves(item)
+    elif dataclasses.is_dataclass(node) and not isinstance(node, type):
+        if isinstance(node, Fault):
+            yield node
+        for field in dataclasses.fields(node):
+            yield from leaves(getattr(node, field.name))
+
+
+def bound(node: object) -> Iterator[Local]:
+    """Locals that a statement list sets up itself."""
+    if isinstance(node, Let):
+        yield node.local
+    if isinstance(node, For):
+        yield node.index
+    if isinstance(node, tuple | list):
+        for item in node:
+            yield from bound(item)
+    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
+        for field in dataclasses.fields(node):
+            yield from bound(getattr(node, field.name))
+
+
+def parameters(
+    body: Sequence[Statement], given: tuple[Local, ...], fault: Buffer
+) -> tuple[Local | Buffer, ...]:
+    """The free locals and the buffers of a body, in first-use order; `fault` last if it can fault."""
+    inside = {id(local) for local in (*bound(list(body)), *given)}
+    names = {local.name for local in given}
+    found: dict[int, Local | Buffer] = {}
+    faults = False
+    for leaf in leaves(list(body)):
+        if isinstance(leaf, Fault):
+            faults = True
+        elif id(leaf) not in inside and not (isinstance(leaf, Local) and leaf.name in names):
+            found.setdefault(id(leaf), leaf)
+    return (*found.values(), fault) if faults else tuple(found.values())

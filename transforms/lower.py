@@ -1,0 +1,249 @@
+"""lower: a mapped MultiLoop becomes a kernel of four functions.
+
+    Before:  s: f64 = loop (i < n) [rows] { e: f64 = x[i]; reduce sum (e) in order(...) }
+    After:   kernel s: init(s_state), chunk(start, stop, x, s_state), combine(s_state, other_s)
+
+Requires: `cpu_levels` has mapped the loop; its body has no callbacks or prints.
+Does not: choose anything; the form and the order come with the loop's mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..patterns.generators import MultiLoop, binder_slices
+from ..staging import primitives as p
+from ..staging.nodes import Index, Stmt, Var, size_operand
+from ..staging.types import Array
+from .cpu_levels import CpuLevels
+from .kernel_ir import (
+    Buffer,
+    Expr,
+    For,
+    Function,
+    Kernel,
+    Let,
+    Local,
+    LoopKind,
+    Space,
+    Statement,
+    Store,
+)
+from .kernel_walk import parameters
+from .lower_block import BlockLowering, may_strip
+from .lower_generators import Part, make_part
+from .lower_nested import conditionally
+from .lower_reduce import nest
+from .lower_scope import (
+    INT,
+    KernelScope,
+    LaneExpr,
+    Strip,
+    Uniform,
+    array_type,
+    integer,
+    prim,
+)
+
+
+def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
+    """The kernel for one mapped loop.
+
+    strided : the program's array parameters that may have any strides
+    """
+    op = stmt.op
+    assert isinstance(op, MultiLoop)
+    assert isinstance(op.mapping, CpuLevels)
+    scope = KernelScope(strided)
+    for taken in ("start", "stop", "fault"):
+        scope.names.fresh(taken)
+    slices = binder_slices(op.generators, op.domain)
+    parts = [
+        make_part(scope, stmt, op, g, stmt.binders[s])
+        for g, s in zip(op.generators, slices, strict=True)
+    ]
+    fault = Buffer("fault", INT, (2,), Space.FAULT)
+    chunk = chunk_function(scope, op, op.mapping, parts, fault)
+    small = [
+        small_function(scope, n, [h for q in parts for h in hooks(q)], fault)
+        for n, hooks in (
+            ("init", lambda q: q.init),
+            ("combine", lambda q: q.combine),
+            ("finish", lambda q: q.finish),
+        )
+    ]
+    return Kernel(
+        name,
+        op.domain,
+        op.mapping.order,
+        tuple(scope.inputs.items()),
+        tuple(replace(q.output, others=tuple((o, s) for s, o in q.others.items())) for q in parts),
+        tuple(scope.private),
+        fault,
+        tuple(scope.sites),
+        small[0],
+        chunk,
+        small[1],
+        small[2],
+        stmt.sources,
+    )
+
+
+def small_function(
+    scope: KernelScope, name: str, hooks: Sequence[Callable[[BlockLowering], None]], fault: Buffer
+) -> Function:
+    """init, combine or finish: the parts' hooks one after the other."""
+    out: list[Statement] = []
+    for hook in hooks:
+        hook(BlockLowering(scope, {}, out, integer(0)))
+    return Function(name, parameters(out, (), fault), tuple(out))
+
+
+def chunk_function(
+    scope: KernelScope, op: MultiLoop, mapping: CpuLevels, parts: Sequence[Part], fault: Buffer
+) -> Function:
+    """The loop over a chunk, cut into blocks or strips."""
+    start, stop = Local("start", INT), Local("stop", INT)
+    out: list[Statement] = []
+    b = BlockLowering(scope, {}, out, start)
+    run_all(b, [h for q in parts for h in q.before])
+    if mapping.strip:
+        strip_loop(b, op, mapping.strip, parts, start, stop)
+    elif any(q.open_block for q in parts):
+        block_loop(b, op, mapping.order.block, parts, start, stop)
+    else:
+        row_loop(b, op, parts, start, stop)
+    run_all(b, [h for q in parts for h in q.after])
+    return Function("chunk", (start, stop, *parameters(out, (start, stop), fault)), tuple(out))
+
+
+def run_all(b: BlockLowering, hooks: Sequence[Callable[[BlockLowering], None]]) -> None:
+    """Runs hooks in order."""
+    for hook in hooks:
+        hook(b)
+
+
+def row_loop(
+    b: BlockLowering, op: MultiLoop, parts: Sequence[Part], start: Expr, stop: Expr
+) -> None:
+    """for i in range(start, stop): the other axes, the prelude, the generators."""
+    first, *rest = op.body.params
+    index = Local(b.scope.names.fresh(first.name, "i"), INT)
+    body: list[Statement] = []
+    b.out.append(For(index, start, stop, body, LoopKind.CHUNK))
+    b.env[first] = Uniform(index)
+    inner = BlockLowering(b.scope, b.env, body, index)
+    inner_axes(inner, op, parts, (index,), rest)
+
+
+def inner_axes(
+    b: BlockLowering,
+    op: MultiLoop,
+    parts: Sequence[Part],
+    outer: tuple[Expr, ...],
+    rest: Sequence[Var],
+) -> None:
+    """Serial loops over the domain's further axes, then the body."""
+    indices = outer
+    out = b.out
+    for param, extent in zip(rest, op.domain[1:], strict=True):
+        index = Local(b.scope.names.fresh(param.name, "j"), INT)
+        body: list[Statement] = []
+        out.append(For(index, integer(0), b.expr(extent), body))
+        b.env[param] = Uniform(index)
+        indices = (*indices, index)
+        out = body
+    with b.nested(out):
+        b.block(op.body)
+        for generator, part in zip(op.generators, parts, strict=True):
+            conditionally(b, generator, lambda part=part: part.step(b, indices))  # type: ignore[misc]
+
+
+def block_loop(
+    b: BlockLowering,
+    op: MultiLoop,
+    length: int,
+    parts: Sequence[Part],
+    start: Expr,
+    stop: Expr,
+) -> None:
+    """Blocks of indices: float sums begin anew in each."""
+    base = Local(b.scope.names.fresh("block"), INT)
+    body: list[Statement] = []
+    b.out.append(For(base, start, stop, body, LoopKind.CHUNK, length))
+    with b.nested(body):
+        end = Local(b.scope.names.fresh("block_stop"), INT)
+        b.out.append(Let(end, prim(p.MINIMUM, prim(p.ADD, base, integer(length)), stop)))
+        run_all(b, [h for q in parts for h in q.open_block])
+        row_loop(b, op, parts, base, end)
+        run_all(b, [h for q in parts for h in q.close_block])
+
+
+def strip_loop(
+    b: BlockLowering,
+    op: MultiLoop,
+    width: int,
+    parts: Sequence[Part],
+    start: Expr,
+    stop: Expr,
+) -> None:
+    """Strips of `width` indices: lane loops innermost, generators lane by lane at the end."""
+    names = b.scope.names
+    base, rows, lane = (Local(names.fresh(n), INT) for n in ("base", "rows", "lane"))
+    first, *rest = op.body.params
+    assert not rest, "strips cut loops over one axis"
+    body: list[Statement] = []
+    b.out.append(For(base, start, stop, body, LoopKind.CHUNK, width))
+    strip = Strip(width, first, base, rows, lane)
+    inner = BlockLowering(b.scope, b.env, body, base, strip)
+    inner.out.append(Let(rows, prim(p.MINIMUM, integer(width), prim(p.SUBTRACT, stop, base))))
+    inner.env[first] = LaneExpr(prim(p.ADD, base, lane))
+    run_all(inner, [h for q in parts for h in q.open_block])
+    load_tiles(inner, op, strip)
+    inner.block(op.body)
+    with inner.pin():
+        for generator, part in zip(op.generators, parts, strict=True):
+            index = (inner.lane_index(),)
+            conditionally(inner, generator, lambda part=part: part.step(inner, index))  # type: ignore[misc]
+    inner.close_lanes()
+    run_all(inner, [h for q in parts for h in q.close_block])
+
+
+def load_tiles(b: BlockLowering, op: MultiLoop, strip: Strip) -> None:
+    """Transposed copies of the rows that nested loops read again: lanes become the last axis."""
+    for array in reused_arrays(op, strip.index):
+        type_ = array_type(array)
+        shape = (*b.shape(Array(type_.element, type_.shape[1:])), strip.width)
+        tile = b.scope.scratch(f"{array.name}_tile", type_.element.dtype, shape)
+        with b.pin():
+            index = b.lane_index()
+            extents = [b.expr(size_operand(d)) for d in type_.shape[1:]]
+            nest(
+                b,
+                extents,
+                lambda at, array=array, tile=tile: b.out.append(  # type: ignore[misc]
+                    Store(tile, (*at, strip.lane), b.element(array, (index, *at)))
+                ),
+            )
+        b.tiles[array] = tile
+    b.close_lanes()
+
+
+def reused_arrays(op: MultiLoop, index: Var) -> list[Var]:
+    """Arrays read at the strip's index inside nested strip loops."""
+    found: dict[Var, None] = {}
+
+    def visit(loop: MultiLoop) -> None:
+        for stmt in loop.body.stmts:
+            inner = stmt.op
+            if isinstance(inner, Index) and inner.indices[0] is index and len(inner.indices) > 1:
+                assert isinstance(inner.array, Var)
+                found.setdefault(inner.array)
+            if isinstance(inner, MultiLoop):
+                visit(inner)
+
+    for stmt in op.body.stmts:
+        if isinstance(stmt.op, MultiLoop) and may_strip(stmt.op):
+            visit(stmt.op)
+    return list(found)

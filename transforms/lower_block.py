@@ -1,0 +1,460 @@
+"""Statements of a loop body as Kernel IR.
+
+`BlockLowering` walks a block once and appends statements. In *row* form the parallel loop runs
+index by index and every scalar is a local. In *strip* form it runs `width` indices at a time:
+a scalar that depends on the index is *varying* and lives in a lane loop (`for lane in range(rows)`);
+a nested loop with the same extents for every index stands outside of the lane loops, so that the
+innermost loop runs over lanes. A varying value that another lane loop reads is spilled to a buffer
+with one element a lane. What cannot be split so is *pinned*: lowered in row form inside one lane
+loop (`may_strip` says what can).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from ..staging import primitives as p
+from ..staging.errors import InternalError, Limitation
+from ..staging.nodes import (
+    Apply,
+    Block,
+    Bounds,
+    Cast,
+    Check,
+    Const,
+    ErrorKind,
+    ForLoop,
+    Index,
+    Op,
+    Operand,
+    Stmt,
+    Var,
+    While,
+    size_operand,
+)
+from ..staging.nodes import If as Branch
+from ..staging.traversal import blocks, free_vars, operands
+from ..staging.types import Array, Scalar
+from .kernel_ir import (
+    Buffer,
+    Convert,
+    Expr,
+    Fault,
+    For,
+    If,
+    Let,
+    Literal,
+    Load,
+    Local,
+    LoopKind,
+    Note,
+    Prim,
+    Statement,
+    Store,
+)
+from .lower_scope import (
+    INT,
+    Deferred,
+    KernelScope,
+    LaneExpr,
+    LaneLoop,
+    Produced,
+    Sink,
+    Stored,
+    Strip,
+    Uniform,
+    Value,
+    Varying,
+    array_type,
+    host_shape,
+    integer,
+    prim,
+)
+
+
+class BlockLowering:
+    """Lowers blocks into `out`; `iteration` is what a fault records, `strip` the strip form's lanes."""
+
+    def __init__(
+        self,
+        scope: KernelScope,
+        env: dict[Var, Value],
+        out: list[Statement],
+        iteration: Expr,
+        strip: Strip | None = None,
+    ) -> None:
+        self.scope = scope
+        self.env = env
+        self.out = out
+        self.iteration = iteration
+        self.strip = strip
+        self.lane: LaneLoop | None = None
+        self.pinned: LaneLoop | None = None
+        self.tiles: dict[Var, Buffer] = {}
+
+    # Where statements go.
+
+    def emit(self, statement: Statement) -> None:
+        """Appends a uniform statement; it may pass an open lane loop, which cannot depend on it."""
+        if self.lane is None:
+            self.out.append(statement)
+        else:
+            self.out.insert(self.lane.position, statement)
+            self.lane.position += 1
+
+    def lanes(self) -> LaneLoop:
+        """The open lane loop, opened if there is none."""
+        assert self.strip is not None
+        if self.lane is None:
+            body: list[Statement] = []
+            self.lane = LaneLoop(body, len(self.out))
+            loop = For(self.strip.lane, integer(0), self.strip.rows, body, LoopKind.LANES)
+            self.out.append(loop)
+        return self.lane
+
+    def close_lanes(self) -> None:
+        """Ends the open lane loop; what comes now stands after it."""
+        self.lane = None
+
+    @contextmanager
+    def nested(self, out: list[Statement]) -> Iterator[None]:
+        """Statements go to `out`, the body of a uniform loop or branch."""
+        saved = self.out, self.lane
+        self.out, self.lane = out, None
+        yield
+        self.out, self.lane = saved
+
+    @contextmanager
+    def pin(self) -> Iterator[None]:
+        """Row form inside the open lane loop (in row form: nothing changes)."""
+        if self.strip is None or self.pinned is not None:
+            yield
+            return
+        lane = self.lanes()
+        saved = self.out, self.iteration
+        self.out, self.lane, self.pinned = lane.body, None, lane
+        self.iteration = prim(p.ADD, self.strip.base, self.strip.lane)
+        yield
+        self.out, self.iteration = saved
+        self.lane, self.pinned = lane, None
+
+    @property
+    def stripping(self) -> bool:
+        """Whether varying values go to lane loops here."""
+        return self.strip is not None and self.pinned is None
+
+    def note(self, stmt: Stmt) -> None:
+        """Marks the user's line that the next statements come from."""
+        if stmt.sources:
+            target = self.lane.body if self.lane is not None else self.out
+            target.append(Note(stmt.sources[0]))
+
+    # Values.
+
+    def value(self, var: Var) -> Value:
+        """Where the variable lives; a host variable becomes an input."""
+        known = self.env.get(var)
+        if known is None:
+            param = self.scope.input(var)
+            known = Stored(param) if isinstance(param, Buffer) else Uniform(param)
+            self.env[var] = known
+        return known
+
+    def varies(self, operand: Operand) -> bool:
+        """Whether the operand has a value for each lane."""
+        if not isinstance(operand, Var) or self.strip is None:
+            return False
+        value = self.value(operand)
+        if isinstance(value, Deferred):
+            return any(self.varies(a) for a in operands(value.op))
+        if isinstance(value, Produced):
+            return any(self.varies(v) for v in free_vars(value.stmt.op))
+        if isinstance(value, Stored):
+            return value.lanes
+        return isinstance(value, Varying | LaneExpr)
+
+    def expr(self, operand: Operand | int) -> Expr:
+        """The operand as an expression at this point."""
+        if isinstance(operand, int):
+            return integer(operand)
+        if isinstance(operand, Const):
+            return Literal(operand.value)
+        value = self.value(operand)
+        if isinstance(value, Uniform | LaneExpr):
+            return value.expr
+        if isinstance(value, Deferred):
+            return self.op_expr(value.op)
+        if isinstance(value, Varying):
+            return self.varying_expr(operand, value)
+        raise InternalError(f"the array {operand!r} was read as a scalar while lowering")
+
+    def varying_expr(self, var: Var, value: Varying) -> Expr:
+        """A varying scalar in the current lane loop: its local, or its spilled copy."""
+        assert self.strip is not None
+        here = self.pinned or self.lane
+        if value.lane is not None and value.lane is here:
+            assert value.local is not None
+            return value.local
+        if value.spill is None:
+            assert value.lane is not None
+            assert value.local is not None
+            dtype = value.local.dtype
+            value.spill = self.scope.scratch(f"{var.name or 'v'}_lanes", dtype, (self.strip.width,))
+            value.lane.body.append(Store(value.spill, (self.strip.lane,), value.local))
+        return Load(value.spill, (self.strip.lane,))
+
+    def op_expr(self, op: Apply | Cast | Index) -> Expr:
+        """A scalar op as an expression."""
+        if isinstance(op, Apply):
+            (result,) = op.signature()
+            assert isinstance(result, Scalar)
+            return Prim(op.primitive, tuple(map(self.expr, op.args)), result.dtype)
+        if isinstance(op, Cast):
+            arg = self.expr(op.arg)
+            return arg if arg.dtype == op.to.dtype else Convert(arg, op.to.dtype)
+        return self.element(op.array, tuple(map(self.expr, op.indices)))
+
+    def element(self, array: Operand, indices: tuple[Expr, ...]) -> Expr:
+        """One element of an array that lives in a buffer."""
+        assert isinstance(array, Var)
+        value = self.value(array)
+        if isinstance(value, Produced):
+            value = self.materialise(value.stmt)
+        assert isinstance(value, Stored)
+        if self.strip is not None and array in self.tiles and self.pinned is None:
+            first, *rest = indices
+            if first == self.lane_index():
+                return Load(self.tiles[array], (*rest, self.strip.lane))
+        if value.lanes:
+            assert self.strip is not None
+            return Load(value.buffer, (*value.prefix, *indices, self.strip.lane))
+        return Load(value.buffer, (*value.prefix, *indices))
+
+    def lane_index(self) -> Expr:
+        """The parallel loop's index in a lane loop."""
+        assert self.strip is not None
+        return self.expr(self.strip.index)
+
+    def bind_scalar(self, var: Var, expr: Expr, varying: bool) -> None:
+        """A new scalar with this value."""
+        local = Local(self.scope.names.fresh(var.name), expr.dtype)
+        if varying and self.stripping:
+            lane = self.lanes()
+            lane.body.append(Let(local, expr))
+            self.env[var] = Varying(local, lane)
+        else:
+            self.emit(Let(local, expr))
+            self.env[var] = Uniform(local)
+
+    # Statements.
+
+    def block(self, block: Block) -> None:
+        """All statements of a block."""
+        uses = direct_uses(block)
+        for stmt in block.stmts:
+            self.statement(stmt, uses)
+
+    def statement(self, stmt: Stmt, uses: Counter[Var]) -> None:
+        """One statement."""
+        op = stmt.op
+        if isinstance(op, Apply | Cast | Index):
+            self.scalar(stmt, op, uses)
+        elif isinstance(op, MultiLoop):
+            self.loop(stmt, op, uses)
+        elif isinstance(op, Branch | While | ForLoop | Check):
+            with self.pin():
+                self.control(stmt, op)
+        else:
+            raise Limitation(
+                f"{type(op).__name__.lower()} cannot run inside a compiled parallel loop",
+                where=stmt.sources,
+                instead="move it outside of the loop",
+            )
+
+    def scalar(self, stmt: Stmt, op: Apply | Cast | Index, uses: Counter[Var]) -> None:
+        """A scalar op: deferred to its only reader, or a local."""
+        (binder,) = stmt.binders
+        faults = isinstance(op, Index) and op.bounds is Bounds.CHECKED
+        if uses[binder] == 1 and not faults and not binder.name:
+            self.env[binder] = Deferred(op)
+            return
+        varying = any(self.varies(a) for a in operands(op))
+        if varying and self.stripping:
+            self.lanes()
+        self.note(stmt)
+        if faults:
+            assert isinstance(op, Index)
+            with self.pin() if varying else self.nested_here():
+                self.check_bounds(stmt, op)
+        if varying and self.stripping:
+            self.lanes()
+        self.bind_scalar(binder, self.op_expr(op), varying)
+
+    @contextmanager
+    def nested_here(self) -> Iterator[None]:
+        """Statements of a uniform check go where uniform statements go."""
+        before: list[Statement] = []
+        with self.nested(before):
+            yield
+        for statement in before:
+            self.emit(statement)
+
+    def check_bounds(self, stmt: Stmt, op: Index) -> None:
+        """Faults for an index outside its axis."""
+        for index, dim in zip(op.indices, array_type(op.array).shape, strict=True):
+            at, size = self.expr(index), self.expr(size_operand(dim))
+            outside = prim(p.LOGICAL_OR, prim(p.LESS, at, integer(0)), prim(p.LESS_EQUAL, size, at))
+            self.fault_if(outside, stmt, ErrorKind.INDEX, "index out of bounds")
+
+    def fault_if(self, cond: Expr, stmt: Stmt, kind: ErrorKind, message: str) -> None:
+        """A fault when `cond` holds."""
+        site = self.scope.site(kind, message, stmt.sources)
+        self.out.append(If(cond, (Fault(site, self.iteration),)))
+
+    def control(self, stmt: Stmt, op: Op) -> None:
+        """Branches, sequential loops and checks, in row form."""
+        from .lower_control import lower_control
+
+        self.note(stmt)
+        lower_control(self, stmt, op)
+
+    # Nested loops.
+
+    def loop(self, stmt: Stmt, op: MultiLoop, uses: Counter[Var]) -> None:
+        """A nested MultiLoop: produced by its reader, split over lanes, or pinned."""
+        if produces(op) and uses[stmt.binders[0]] == 1:
+            self.env[stmt.binders[0]] = Produced(stmt)
+            return
+        varying = self.stripping and any(self.varies(v) for v in free_vars(op))
+        if varying and not may_strip(op):
+            raise InternalError("a loop that cannot run over lanes was mapped to strips")
+        from .lower_nested import lower_nested
+
+        self.close_lanes()
+        self.note(stmt)
+        lower_nested(self, stmt, op, varying)
+        self.close_lanes()
+
+    def materialise(self, stmt: Stmt) -> Stored:
+        """Computes a produced array into a scratch buffer."""
+        (binder,) = stmt.binders
+        type_ = array_type(binder)
+        buffer = self.scope.scratch(binder.name or "array", type_.element.dtype, self.shape(type_))
+        self.env[binder] = Stored(buffer)
+        self.produce(stmt, lambda indices, value: self.out.append(Store(buffer, indices, value)))
+        return Stored(buffer)
+
+    def shape(self, type_: Array) -> tuple[Operand | int, ...]:
+        """A scratch buffer's shape: sizes that are known when the kernel is launched."""
+        for dim in type_.shape:
+            if isinstance(dim, Var) and not isinstance(self.value(dim), Uniform):
+                raise Limitation(
+                    "an array inside a parallel loop has a size that the loop computes"
+                )
+            if isinstance(dim, Var) and dim not in self.scope.inputs:
+                raise Limitation(
+                    "an array inside a parallel loop has a size that the loop computes"
+                )
+        return host_shape(type_.shape)
+
+    def produce(self, stmt: Stmt, sink: Sink) -> None:
+        """Runs a Collect in row form, handing each element to `sink`."""
+        op = stmt.op
+        assert isinstance(op, MultiLoop)
+        (generator,) = op.generators
+
+        def inside() -> None:
+            indices = tuple(self.expr(i) for i in op.body.params)
+            self.deliver(generator.value, generator.value.results[0], sink, indices)
+
+        self.row_nest(op, inside)
+
+    def row_nest(self, op: MultiLoop, inside: Callable[[], None]) -> None:
+        """The loops over the domain in row form, the prelude, then `inside`."""
+        out = self.out
+        for param, extent in zip(op.body.params, op.domain, strict=True):
+            index = Local(self.scope.names.fresh(param.name, "i"), INT)
+            body: list[Statement] = []
+            out.append(For(index, integer(0), self.expr(extent), body))
+            self.env[param] = Uniform(index)
+            out = body
+        with self.nested(out):
+            self.block(op.body)
+            inside()
+
+    def deliver(
+        self, block: Block, result: object, sink: Sink, indices: tuple[Expr, ...] = ()
+    ) -> None:
+        """Lowers a value block's statements and hands every scalar of `result` to `sink`."""
+        self.block(block)
+        assert isinstance(result, Var | Const)
+        if isinstance(result.type, Scalar):
+            sink(indices, self.expr(result))
+            return
+        assert isinstance(result, Var)
+        value = self.value(result)
+        if isinstance(value, Produced):
+            self.produce(value.stmt, lambda inner, element: sink((*indices, *inner), element))
+            return
+        out = self.out
+        inner_indices: list[Expr] = []
+        for dim in result.type.shape:
+            index = Local(self.scope.names.fresh("", "e"), INT)
+            body: list[Statement] = []
+            out.append(For(index, integer(0), self.expr(size_operand(dim)), body))
+            inner_indices.append(index)
+            out = body
+        with self.nested(out):
+            sink((*indices, *inner_indices), self.element(result, tuple(inner_indices)))
+
+
+def direct_uses(block: Block) -> Counter[Var]:
+    """How often each variable is read; a read inside a nested block counts twice (it may repeat).
+
+    The `value` blocks of a body's generators count once: they run at the end of the same iteration.
+    """
+    uses: Counter[Var] = Counter()
+    for stmt in block.stmts:
+        uses.update(v for v in operands(stmt.op) if isinstance(v, Var))
+        for inner in blocks(stmt.op):
+            for var in free_vars(inner):
+                uses[var] += 2
+    for result in block.results:
+        if isinstance(result, Var):
+            uses[result] += 1
+        elif isinstance(result, Generator):
+            uses.update(v for v in operands(result) if isinstance(v, Var))
+            uses.update(free_vars(result.value).keys())
+            if isinstance(result, Reduce | Fold):
+                for var in free_vars(result.reducer.block):
+                    uses[var] += 2
+    return uses
+
+
+def produces(op: MultiLoop) -> bool:
+    """Whether the loop is one unconditional Collect, which its reader can produce in place."""
+    return (
+        len(op.generators) == 1
+        and isinstance(op.generators[0], Collect)
+        and op.generators[0].cond is None
+    )
+
+
+def may_strip(op: MultiLoop) -> bool:
+    """Whether a nested loop can run over lanes: scalar reductions of scalar work, nested likewise."""
+    for generator in op.generators:
+        if not isinstance(generator, Reduce) or generator.cond is not None:
+            return False
+        if any(isinstance(v.type, Array) for v in generator.value.operands):
+            return False
+    return all(may_strip_stmt(s.op) for s in op.body.stmts)
+
+
+def may_strip_stmt(op: Op) -> bool:
+    """Whether a statement of a strip-form body needs no pinning."""
+    if isinstance(op, MultiLoop):
+        return may_strip(op)
+    return isinstance(op, Apply | Cast | Index)

@@ -1,0 +1,257 @@
+"""A MultiLoop inside a parallel loop's body: serial loops with accumulators beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
+from ..staging import primitives as p
+from ..staging.errors import Limitation
+from ..staging.nodes import Block, Bounds, ErrorKind, Operand, Stmt, Var, size_operand
+from ..staging.types import Array, Scalar
+from .kernel_ir import Assign, Expr, For, If, Let, Literal, Local, Statement, Store
+from .lower_block import BlockLowering
+from .lower_reduce import Place, accumulate, fill, first_of, held_expr
+from .lower_scope import INT, TRUTH, Stored, Uniform, Varying, array_type, integer, prim, truth
+
+
+@dataclass(slots=True)
+class Running:
+    """One generator while its loop runs: what each iteration does, what stands after the loop."""
+
+    step: Callable[[tuple[Expr, ...]], None]
+    after: Callable[[], None]
+
+
+def lower_nested(b: BlockLowering, stmt: Stmt, op: MultiLoop, varying: bool) -> None:
+    """Emits the loop; `varying` says that it runs over lanes (see `may_strip`)."""
+    slices = binder_slices(op.generators, op.domain)
+    running = [
+        begin(b, stmt, op, g, stmt.binders[s], varying)
+        for g, s in zip(op.generators, slices, strict=True)
+    ]
+    b.close_lanes()
+    indices: list[Expr] = []
+    out = b.out
+    for param, extent in zip(op.body.params, op.domain, strict=True):
+        index = Local(b.scope.names.fresh(param.name, "j"), INT)
+        body: list[Statement] = []
+        out.append(For(index, integer(0), b.expr(extent), body))
+        b.env[param] = Uniform(index)
+        indices.append(index)
+        out = body
+    with b.nested(out):
+        b.block(op.body)
+        for generator, run in zip(op.generators, running, strict=True):
+            conditionally(b, generator, lambda run=run: run.step(tuple(indices)))  # type: ignore[misc]
+        b.close_lanes()
+    for run in running:
+        run.after()
+
+
+def conditionally(b: BlockLowering, generator: Generator, step: Callable[[], None]) -> None:
+    """Runs `step` where the generator's condition holds, pinned to a lane if it varies."""
+    if generator.cond is None:
+        step()
+        return
+    with b.pin():
+        cond = b.expr(generator.cond)
+        then: list[Statement] = []
+        with b.nested(then):
+            step()
+        b.out.append(If(cond, then))
+
+
+def begin(
+    b: BlockLowering,
+    stmt: Stmt,
+    op: MultiLoop,
+    generator: Generator,
+    binders: tuple[Var, ...],
+    varying: bool,
+) -> Running:
+    """What stands before the loop for one generator."""
+    if isinstance(generator, Collect):
+        if generator.cond is None:
+            return begin_collect(b, generator, binders[0])
+        return begin_filter(b, op, generator, binders)
+    if isinstance(generator, Fold):
+        return begin_fold(b, stmt, generator, binders[0])
+    assert isinstance(generator, Reduce)
+    if varying:
+        return begin_lane_reduce(b, stmt, op, generator, binders)
+    return begin_reduce(b, stmt, op, generator, binders)
+
+
+def begin_collect(b: BlockLowering, generator: Collect, binder: Var) -> Running:
+    """A dense array in scratch."""
+    type_ = array_type(binder)
+    buffer = b.scope.scratch(binder.name or "array", type_.element.dtype, b.shape(type_))
+    b.env[binder] = Stored(buffer)
+
+    def step(indices: tuple[Expr, ...]) -> None:
+        b.deliver(
+            generator.value,
+            generator.value.results[0],
+            lambda at, value: b.out.append(Store(buffer, at, value)),
+            indices,
+        )
+
+    return Running(step, lambda: None)
+
+
+def begin_filter(
+    b: BlockLowering, op: MultiLoop, generator: Collect, binders: tuple[Var, ...]
+) -> Running:
+    """A compacted array: scratch for the whole domain, and a count."""
+    size, binder = binders
+    if len(op.domain) != 1:
+        raise Limitation("a filter over several axes inside a parallel loop")
+    type_ = array_type(binder)
+    extent = op.domain[0]
+    inner = b.shape(Array(type_.element, type_.shape[1:]))
+    buffer = b.scope.scratch(binder.name or "kept", type_.element.dtype, (extent, *inner))
+    count = Local(b.scope.names.fresh(size.name, "count"), INT)
+    b.out.append(Let(count, integer(0)))
+    b.env[size], b.env[binder] = Uniform(count), Stored(buffer)
+
+    def step(indices: tuple[Expr, ...]) -> None:
+        b.deliver(
+            generator.value,
+            generator.value.results[0],
+            lambda at, value: b.out.append(Store(buffer, at, value)),
+            (count,),
+        )
+        b.out.append(Assign(count, prim(p.ADD, count, integer(1))))
+
+    return Running(step, lambda: None)
+
+
+def begin_fold(b: BlockLowering, stmt: Stmt, generator: Fold, binder: Var) -> Running:
+    """An array of accumulators in scratch."""
+    type_ = array_type(binder)
+    buffer = b.scope.scratch(binder.name or "bins", type_.element.dtype, b.shape(type_))
+    b.env[binder] = Stored(buffer)
+    assert generator.reducer.identity is not None
+    extents = tuple(b.expr(size_operand(d)) for d in type_.shape)
+    fill(b, Place(buffer), extents, generator.reducer.identity[0])
+    return Running(lambda indices: fold_step(b, stmt, generator, Place(buffer)), lambda: None)
+
+
+def fold_step(b: BlockLowering, stmt: Stmt, generator: Fold, place: Place) -> None:
+    """One update of a Fold: the location, its check, the accumulation."""
+    b.block(generator.value)
+    at = tuple(held_expr(b, b.expr(x), "at") for x in generator.location)
+    if generator.bounds is Bounds.CHECKED:
+        for index, extent in zip(at, generator.shape, strict=True):
+            low = prim(p.LESS, index, integer(0))
+            outside = prim(p.LOGICAL_OR, low, prim(p.LESS_EQUAL, b.expr(extent), index))
+            b.fault_if(outside, stmt, ErrorKind.INDEX, "index out of bounds")
+    cell = Place(place.target, (*place.prefix, *at))
+    value = generator.value.operands[-1]
+    accumulate(b, generator.reducer, (cell,), Block((), (), ()), (value,))
+
+
+def begin_reduce(
+    b: BlockLowering, stmt: Stmt, op: MultiLoop, generator: Reduce, binders: tuple[Var, ...]
+) -> Running:
+    """Accumulators in locals and scratch."""
+    reducer = generator.reducer
+    places = [component_place(b, binder) for binder in binders]
+    first = begin_values(b, stmt, op, generator, places, binders)
+
+    def step(indices: tuple[Expr, ...]) -> None:
+        is_first = None
+        if reducer.identity is None:
+            is_first = first_of(indices) if first is None else prim(p.LOGICAL_NOT, first)
+        accumulate(b, reducer, places, generator.value, generator.value.operands, is_first)
+        if first is not None:
+            b.out.append(Assign(first, truth(True)))
+
+    def after() -> None:
+        if first is not None:
+            b.fault_if(prim(p.LOGICAL_NOT, first), stmt, *empty_error(reducer.name))
+
+    return Running(step, after)
+
+
+def component_place(b: BlockLowering, binder: Var) -> Place:
+    """The accumulator of one component, which its binder then names."""
+    if isinstance(binder.type, Scalar):
+        local = Local(b.scope.names.fresh(binder.name, "acc"), binder.type.dtype)
+        b.env[binder] = Uniform(local)
+        return Place(local)
+    type_ = array_type(binder)
+    buffer = b.scope.scratch(binder.name or "acc", type_.element.dtype, b.shape(type_))
+    b.env[binder] = Stored(buffer)
+    return Place(buffer)
+
+
+def begin_values(
+    b: BlockLowering,
+    stmt: Stmt,
+    op: MultiLoop,
+    generator: Reduce,
+    places: list[Place],
+    binders: tuple[Var, ...],
+) -> Local | None:
+    """Identities into the accumulators; without them the check for an empty domain, or, with a
+    condition, the local that says whether there was a value (which is returned)."""
+    identity = generator.reducer.identity
+    for k, (place, binder) in enumerate(zip(places, binders, strict=True)):
+        shape = binder.type.shape if isinstance(binder.type, Array) else ()
+        if isinstance(place.target, Local):
+            start = place.dtype.type(0) if identity is None else identity[k].value
+            b.out.append(Let(place.target, Literal(start)))
+        elif identity is not None:
+            fill(b, place, tuple(b.expr(size_operand(d)) for d in shape), identity[k])
+    if identity is not None:
+        return None
+    if generator.cond is None:
+        check_not_empty(b, stmt, op.domain, generator.reducer.name)
+        return None
+    seen = Local(b.scope.names.fresh("seen"), TRUTH)
+    b.out.append(Let(seen, truth(False)))
+    return seen
+
+
+def check_not_empty(b: BlockLowering, stmt: Stmt, domain: tuple[Operand, ...], name: str) -> None:
+    """Faults for a reduction without identity over an empty domain."""
+    for extent in domain:
+        if isinstance(extent, Var):
+            empty = prim(p.LESS_EQUAL, b.expr(extent), integer(0))
+            b.fault_if(empty, stmt, *empty_error(name))
+
+
+def empty_error(name: str) -> tuple[ErrorKind, str]:
+    """NumPy's error for a reduction of nothing."""
+    return ErrorKind.VALUE, f"zero-size array to reduction operation {name} which has no identity"
+
+
+def begin_lane_reduce(
+    b: BlockLowering, stmt: Stmt, op: MultiLoop, generator: Reduce, binders: tuple[Var, ...]
+) -> Running:
+    """Accumulators with one element a lane."""
+    assert b.strip is not None
+    strip, reducer = b.strip, generator.reducer
+    if reducer.identity is None:
+        with b.nested_here():
+            b.iteration, saved = strip.base, b.iteration
+            check_not_empty(b, stmt, op.domain, reducer.name)
+            b.iteration = saved
+    places: list[Place] = []
+    for k, binder in enumerate(binders):
+        assert isinstance(binder.type, Scalar)
+        buffer = b.scope.scratch(binder.name or "acc", binder.type.dtype, (strip.width,))
+        b.env[binder] = Varying(None, None, buffer)
+        places.append(Place(buffer, (strip.lane,)))
+        start = reducer.identity[k].value if reducer.identity else binder.type.dtype.type(0)
+        b.lanes().body.append(Store(buffer, (strip.lane,), Literal(start)))
+
+    def step(indices: tuple[Expr, ...]) -> None:
+        first = first_of(indices) if reducer.identity is None else None
+        with b.pin():
+            accumulate(b, reducer, places, generator.value, generator.value.operands, first)
+
+    return Running(step, lambda: None)

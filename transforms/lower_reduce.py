@@ -1,0 +1,220 @@
+"""Accumulation: how a value meets an accumulator, for every kind of reducer and of place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..patterns.reducers import Reducer, scalar_primitive
+from ..staging import primitives as p
+from ..staging.nodes import Block, Const, Operand, Var, size_operand
+from ..staging.types import Array, Scalar
+from .kernel_ir import (
+    Assign,
+    Buffer,
+    Convert,
+    Expr,
+    For,
+    If,
+    Let,
+    Literal,
+    Load,
+    Local,
+    Prim,
+    Statement,
+    Store,
+)
+from .lower_block import BlockLowering
+from .lower_scope import INT, Stored, Uniform, integer, prim
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an accumulator lives: a local, or a buffer (from `prefix` on, when it is an array)."""
+
+    target: Local | Buffer
+    prefix: tuple[Expr, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.target.dtype
+
+    def read(self, indices: tuple[Expr, ...] = ()) -> Expr:
+        """The value, or an element of it."""
+        if isinstance(self.target, Local):
+            return self.target
+        return Load(self.target, (*self.prefix, *indices))
+
+    def write(self, value: Expr, indices: tuple[Expr, ...] = ()) -> Statement:
+        """The statement that sets it."""
+        if isinstance(self.target, Local):
+            return Assign(self.target, value)
+        return Store(self.target, (*self.prefix, *indices), value)
+
+
+def accumulate(
+    b: BlockLowering,
+    reducer: Reducer,
+    places: Sequence[Place],
+    values: Block,
+    results: Sequence[Operand],
+    first: Expr | None = None,
+) -> None:
+    """`places = reducer(places, results)`, or the values themselves where `first` holds.
+
+    Emits the statements of `values`, in row form, at the current point.
+    """
+    if len(results) == 1 and (primitive := scalar_primitive(reducer)) is not None:
+        (place,) = places
+
+        def combine(indices: tuple[Expr, ...], value: Expr) -> None:
+            new = combined(primitive, place.read(indices), value)
+            if first is not None:
+                new = Prim(p.SELECT, (first, converted(value, place.dtype), new), place.dtype)
+            b.out.append(place.write(new, indices))
+
+        b.deliver(values, results[0], combine)
+        return
+    b.block(values)
+    held = [hold(b, r) for r in results]
+    if first is None:
+        combine_general(b, reducer, places, held)
+        return
+    then: list[Statement] = []
+    orelse: list[Statement] = []
+    with b.nested(then):
+        copy_all(b, places, held, reducer)
+    with b.nested(orelse):
+        combine_general(b, reducer, places, held)
+    b.out.append(If(first, then, orelse))
+
+
+def combined(primitive: p.Primitive, a: Expr, value: Expr) -> Expr:
+    """The primitive in the accumulator's dtype."""
+    return Prim(primitive, (a, converted(value, a.dtype)), a.dtype)
+
+
+def converted(value: Expr, dtype: np.dtype[np.generic]) -> Expr:
+    """The value in this dtype."""
+    return value if value.dtype == dtype else Convert(value, dtype)
+
+
+def hold(b: BlockLowering, result: Operand) -> Stored | Uniform:
+    """A value that may be read several times: a local, or an array in a buffer."""
+    if isinstance(result.type, Scalar):
+        return Uniform(held_expr(b, b.expr(result), result.name if isinstance(result, Var) else ""))
+    assert isinstance(result, Var)
+    value = b.value(result)
+    if isinstance(value, Stored) and not value.lanes:
+        return value  # nothing writes to it before it has been read
+    buffer = scratch_like(b, result.type, result.name or "value")
+    b.deliver(Block((), (), ()), result, lambda at, v: b.out.append(Store(buffer, at, v)))
+    b.env[result] = Stored(buffer)
+    return Stored(buffer)
+
+
+def held_expr(b: BlockLowering, value: Expr, name: str) -> Expr:
+    """The expression, in a local unless it is one."""
+    if isinstance(value, Local | Literal):
+        return value
+    local = Local(b.scope.names.fresh(name), value.dtype)
+    b.out.append(Let(local, value))
+    return local
+
+
+def scratch_like(b: BlockLowering, type_: Array, name: str) -> Buffer:
+    """A scratch buffer for an array of this type."""
+    return b.scope.scratch(name, type_.element.dtype, b.shape(type_))
+
+
+def combine_general(
+    b: BlockLowering, reducer: Reducer, places: Sequence[Place], held: Sequence[Stored | Uniform]
+) -> None:
+    """Any reducer: its block on the accumulators and the held values."""
+    block = reducer.block
+    for k, (place, value) in enumerate(zip(places, held, strict=True)):
+        a, v = block.params[k], block.params[reducer.width + k]
+        b.env[v] = value
+        b.env[a] = Uniform(place.read()) if isinstance(a.type, Scalar) else whole(place)
+    b.block(block)
+    new = [hold_result(b, r, k, places) for k, r in enumerate(block.operands)]
+    copy_all(b, places, new, reducer)
+
+
+def hold_result(
+    b: BlockLowering, result: Operand, position: int, places: Sequence[Place]
+) -> Stored | Uniform:
+    """A new component, held unless it is the last, which nothing overwrites before it is read."""
+    if isinstance(result.type, Scalar) and position == len(places) - 1:
+        return Uniform(b.expr(result))
+    if isinstance(result.type, Scalar):
+        return hold(b, result)
+    buffer = scratch_like(b, result.type, "combined")
+    b.deliver(Block((), (), ()), result, lambda at, v: b.out.append(Store(buffer, at, v)))
+    return Stored(buffer)
+
+
+def whole(place: Place) -> Stored:
+    """An array accumulator that a reducer's block reads as a whole."""
+    assert isinstance(place.target, Buffer)
+    return Stored(place.target, prefix=place.prefix)
+
+
+def copy_all(
+    b: BlockLowering,
+    places: Sequence[Place],
+    values: Sequence[Stored | Uniform],
+    reducer: Reducer,
+) -> None:
+    """Sets every accumulator to its value."""
+    for place, value, param in zip(places, values, reducer.block.params, strict=False):
+        if isinstance(value, Uniform):
+            b.out.append(place.write(converted(value.expr, place.dtype)))
+            continue
+        assert isinstance(param.type, Array)
+        extents = tuple(b.expr(size_operand(d)) for d in param.type.shape)
+        copy(b, place, Place(value.buffer, value.prefix), extents)
+
+
+def copy(b: BlockLowering, place: Place, source: Place, extents: Sequence[Expr]) -> None:
+    """Copies an array into an accumulator."""
+    nest(
+        b,
+        extents,
+        lambda at: b.out.append(place.write(converted(source.read(at), place.dtype), at)),
+    )
+
+
+def nest(
+    b: BlockLowering,
+    extents: Sequence[Expr],
+    inside: Callable[[tuple[Expr, ...]], None],
+) -> None:
+    """Serial loops over the extents around what `inside(indices)` emits."""
+    out = b.out
+    indices: tuple[Expr, ...] = ()
+    for extent in extents:
+        index = Local(b.scope.names.fresh("", "e"), INT)
+        body: list[Statement] = []
+        out.append(For(index, integer(0), extent, body))
+        indices = (*indices, index)
+        out = body
+    with b.nested(out):
+        inside(indices)
+
+
+def fill(b: BlockLowering, place: Place, extents: Sequence[Expr], value: Const) -> None:
+    """Sets an accumulator, or every element of it, to a constant."""
+    literal = Literal(value.value.astype(place.dtype))
+    nest(b, extents, lambda at: b.out.append(place.write(literal, at)))
+
+
+def first_of(indices: Sequence[Expr]) -> Expr:
+    """Whether all indices are 0."""
+    tests = [prim(p.EQUAL, index, integer(0)) for index in indices]
+    found = tests[0]
+    for test in tests[1:]:
+        found = prim(p.LOGICAL_AND, found, test)
+    return found
