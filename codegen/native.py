@@ -185,7 +185,9 @@ class NativeFunction:
     run: Callable[[Table], None] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "run", _CALL(self.address))
+        run = _CALL(self.address)
+        run.__dict__["owner"] = self.owner  # `run` may outlive this object
+        object.__setattr__(self, "run", run)
 
     def __call__(self, *args: Any) -> None:
         self.run(pack(self.params, args))

@@ -2,6 +2,7 @@
 
 Only llvmlite is needed. Whatever printer made the module, it is optimised, emitted and loaded here,
 so all native code of a process agrees on the processor's features and on the passes that ran.
+llvmlite takes a lock around each call, so this may run in several threads.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import re
 import struct
 import sys
-import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,9 +18,6 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from .native import NativeFunction, Signature
-
-# llvmlite's calls hold no lock of their own.
-_LOCK = threading.RLock()
 
 # Symbols carry a prefix, so that a kernel named `exp` is not taken for the function of libm.
 _PREFIX = "parloom_"
@@ -72,16 +69,15 @@ def optimise(module: Any, functions: Collection[str]) -> Any:
     No option lets LLVM change a result: nothing is reassociated, and only `llvm.fma` is fused.
     """
     kept = {symbol(name) for name in functions}
-    with _LOCK:
-        for function in module.functions:
-            if not function.is_declaration and function.name not in kept:
-                function.linkage = "internal"
-        module.verify()
-        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-        tuning.loop_vectorization = True
-        tuning.slp_vectorization = True
-        builder = llvm.create_pass_builder(_machine(), tuning)
-        builder.getModulePassManager().run(module, builder)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in kept:
+            function.linkage = "internal"
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    builder = llvm.create_pass_builder(_machine(), tuning)
+    builder.getModulePassManager().run(module, builder)
     return module
 
 
@@ -90,16 +86,14 @@ def emit(module: Any, functions: Collection[str]) -> ObjectCode:
 
     Raises UnresolvedSymbol if the code needs more than the C and the mathematical library.
     """
-    with _LOCK:
-        code: bytes = _machine().emit_object(module)
-        _resolve(code)
+    code: bytes = _machine().emit_object(module)
+    _resolve(code)
     return ObjectCode(tuple(functions), code)
 
 
 def assembly(module: Any) -> str:
     """The machine code of an optimised module, for reading."""
-    with _LOCK:
-        text: str = _machine().emit_assembly(module)
+    text: str = _machine().emit_assembly(module)
     return text
 
 
@@ -108,17 +102,16 @@ def load(code: ObjectCode, signatures: Mapping[str, Signature]) -> dict[str, Nat
 
     Raises UnresolvedSymbol if this process lacks a symbol that the code needs.
     """
-    with _LOCK:
-        _resolve(code.code)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code.code))
-        engine.finalize_object()
-        return {
-            name: NativeFunction(
-                name, signatures[name], engine.get_function_address(symbol(name)), engine
-            )
-            for name in code.functions
-        }
+    _resolve(code.code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code.code))
+    engine.finalize_object()
+    return {
+        name: NativeFunction(
+            name, signatures[name], engine.get_function_address(symbol(name)), engine
+        )
+        for name in code.functions
+    }
 
 
 def _resolve(code: bytes) -> None:

@@ -133,11 +133,11 @@ def test_any_printer_can_implement_the_abi() -> None:
 
 
 def test_code_stays_loaded_while_a_function_lives() -> None:
-    function = add()
+    total = np.array(1, np.int64)
+    run, table = add().run, pack(add().params, [total, 1])
     for _ in range(20):
         add()
-    total = np.array(1, np.int64)
-    function(total, 1)
+    run(table)
     assert total == 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -107,6 +108,18 @@ def test_every_type_of_scalar_and_element(dtype: str, value: object) -> None:
     result = both(text, signature, typed, np.zeros(1, dtype), np.zeros(1, np.bool_))
     assert result[1][0] == typed
     assert result[2][0]
+
+
+def test_several_threads_may_compile() -> None:
+    def run(factor: int) -> float:
+        text = f"def f(x):\n    for i in range(x.size):\n        x[i] *= {factor}.0\n"
+        signature = (array(1),)
+        x = np.ones(100)
+        objects.load(engine.compile(text, {"f": signature}), {"f": signature})["f"](x)
+        return float(x.sum())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, range(8))) == [100.0 * factor for factor in range(8)]
 
 
 def test_mathematical_functions_come_from_libm() -> None:
