@@ -92,8 +92,10 @@ def common_element(values: Sequence[Any]) -> Element:
 
 def _promotes_as(value: Any) -> Any:
     """A dtype; for a Python number its class, for its zero promotes as weak."""
-    kind: Any = type(value)
-    return kind if kind in (int, float, complex) else np.asarray(value).dtype
+    for kind in (int, float, complex):
+        if type(value) is kind:
+            return kind
+    return np.asarray(value).dtype
 
 
 def reduce(

@@ -1,0 +1,44 @@
+"""Public functions that give a staged collection in a trace and an eager one elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..staging.context import current
+from ..staging.reps import lift
+from . import collections, eager, eager_collections, emit, sizes
+
+
+def range(*bounds: Any) -> Any:
+    """The integers of Python's range as a collection with the patterns.
+
+    >>> range(4).map(lambda i: i * i)
+    Array([0, 1, 4, 9])
+    """
+    staged = current() is not None
+    return collections.Range.of(*bounds) if staged else eager_collections.Range(*bounds)
+
+
+def collect(shape: Any, f: Callable[..., Any]) -> Any:
+    """The array of `f(*indices)` over all indices of a shape, an integer or a sequence of them.
+
+    >>> collect((2, 3), lambda i, j: i * 10 + j)
+    Array([[ 0,  1,  2],
+           [10, 11, 12]])
+    """
+    if current() is None:
+        return eager.collect(shape, f)
+    return emit.collect(sizes.shape_of(shape), f)
+
+
+def asarray(value: Any) -> Any:
+    """The value as an array with the patterns: an array (not copied), a list, a collection.
+
+    >>> asarray([3.0, 1.0, 2.0]).argmin()
+    np.int64(1)
+    """
+    return eager.asarray(value) if current() is None else lift(value)
+
+
+__all__ = ["asarray", "collect", "range"]
