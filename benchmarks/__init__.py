@@ -1,0 +1,1 @@
+"""Measurements of parloom against idiomatic NumPy and hand-written Numba."""

@@ -1,0 +1,53 @@
+"""The harness on little data; times are printed, never asserted."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "benchmarks/run.py", "--small", *arguments],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", ["kmeans", "logreg", "gda"])
+def test_parloom_and_numpy_agree_and_are_reported(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    options = ("--rival", "numpy", "--pairs", "2", "--first-calls", "0", "--json", str(file))
+    done = run("--only", name, *options)
+    assert done.returncode == 0, done.stderr
+    assert "2 pairs" in done.stdout
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert document["environment"]["threads"] == 2
+    measured = document["workloads"][name]
+    rows = {row["name"]: row for row in measured["rows"]}
+    assert list(rows) == ["numpy", "parloom"]
+    assert 0 <= rows["parloom"]["error"] <= 1
+    ratio = rows["numpy"]["ratio"]
+    assert 0 < ratio["low"] <= ratio["value"] <= ratio["high"]
+    assert measured["first_calls"] == []
+
+
+def test_a_hand_written_kernel_may_be_the_subject() -> None:
+    done = run(
+        *("--only", "logreg", "--subject", "numba", "--rival", "numpy"),
+        *("--pairs", "1", "--first-calls", "1"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "first call" in done.stdout
+
+
+def test_an_unknown_implementation_is_refused() -> None:
+    done = run("--subject", "fortran")
+    assert done.returncode == 2
+    assert "kmeans has no implementation 'fortran': numpy, numba" in done.stderr
