@@ -186,7 +186,7 @@ class NativeFunction:
 
     def __post_init__(self) -> None:
         run = _CALL(self.address)
-        run.__dict__["owner"] = self.owner  # `run` may outlive this object
+        vars(run)["owner"] = self.owner  # `run` may outlive this object
         object.__setattr__(self, "run", run)
 
     def __call__(self, *args: Any) -> None:
