@@ -1,0 +1,78 @@
+"""When multiloops, generators and reducers are well formed (see staging/checker.py)."""
+
+from __future__ import annotations
+
+from ..staging.checker import Checker, rule, types_of
+from ..staging.types import INDEX, Array, Scalar, Type
+from .generators import Collect, Fold, Generator, MultiLoop, Reduce
+from .reducers import Reducer
+
+
+@rule(MultiLoop)
+def _multi_loop(checker: Checker, op: MultiLoop) -> None:
+    """One index a dimension, generators as results, all in canonical form."""
+    checker.require(len(op.domain) >= 1, "a loop without a domain")
+    checker.same(types_of(op.domain), [INDEX] * len(op.domain), "the domain")
+    checker.same(types_of(op.body.params), types_of(op.domain), "the indices")
+    results = op.body.results
+    checker.require(len(results) >= 1, "a loop without generators")
+    checker.require(all(isinstance(r, Generator) for r in results), "a result is no generator")
+    for generator in op.generators:
+        canonical = generator.cond is not None or not generator.value.stmts
+        checker.require(canonical, "an unconditional generator has statements of its own")
+
+
+def _generator(checker: Checker, generator: Generator) -> None:
+    if generator.cond is not None:
+        checker.boolean(generator.cond, "a generator's condition")
+    checker.require(not generator.value.params, "a value block has parameters")
+
+
+@rule(Collect)
+def _collect(checker: Checker, generator: Collect) -> None:
+    _generator(checker, generator)
+    checker.require(len(generator.value.operands) == 1, "a collect takes one value")
+
+
+@rule(Reduce)
+def _reduce(checker: Checker, generator: Reduce) -> None:
+    _generator(checker, generator)
+    _reducer(checker, generator.reducer)
+    components = _components(generator.reducer)
+    checker.same(types_of(generator.value.operands), components, "the reduced values")
+
+
+@rule(Fold)
+def _fold(checker: Checker, generator: Fold) -> None:
+    _generator(checker, generator)
+    _reducer(checker, generator.reducer)
+    checker.require(generator.reducer.width == 1, "a fold's reducer has one component")
+    checker.require(generator.reducer.identity is not None, "a fold's reducer has an identity")
+    checker.same(types_of(generator.shape), [INDEX] * len(generator.shape), "the shape")
+    checker.require(
+        len(generator.value.operands) == len(generator.shape) + 1,
+        "a fold takes one location a dimension and one value",
+    )
+    for location in generator.location:
+        checker.index(location, f"location {location}")
+    value = generator.value.operands[-1:]
+    checker.same(types_of(value), _components(generator.reducer), "the folded value")
+
+
+def _components(reducer: Reducer) -> tuple[Type, ...]:
+    return types_of(reducer.block.params[: reducer.width])
+
+
+def _reducer(checker: Checker, reducer: Reducer) -> None:
+    """(a1..ak, b1..bk) -> (c1..ck) of the same types; the identity is of their elements."""
+    block, components = reducer.block, _components(reducer)
+    checker.require(reducer.width >= 1, "a reducer without components")
+    checker.same(types_of(block.params), components * 2, "the reducer's parameters")
+    checker.same(types_of(block.operands), components, "the reducer's results")
+    if reducer.identity is not None:
+        elements = [_element(component) for component in components]
+        checker.same(types_of(reducer.identity), elements, "the reducer's identity")
+
+
+def _element(type_: Type) -> Scalar:
+    return type_.element if isinstance(type_, Array) else type_

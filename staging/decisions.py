@@ -1,0 +1,164 @@
+"""Every choice of a pass goes through `decide`: to be read, overridden and bisected.
+
+A decision has a stable id, the pass's name and what it is about: "fuse_vertical.label". The user
+overrides it by that id. Without a recorder (a pass called by itself) `decide` only returns the
+choice.
+
+>>> with recording({"unroll.loop": 8}) as recorder:
+...     factor = decide("unroll.loop", 4, (1, 4, 8), "four lanes fill a register")
+>>> factor, recorder.decisions[0].reason
+(8, 'the option unroll.loop')
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from .errors import UserError
+from .locations import Location
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One choice of a pass, or, without alternatives, a rule that did not apply.
+
+    id : stable and unique in the compilation
+    step : the pass as the driver names it, "fuse_vertical#1"; "" outside of the driver
+    sources : the user's lines that it is about
+    """
+
+    id: str
+    step: str
+    chosen: object
+    alternatives: Collection[object]  # the chosen one among them
+    reason: str
+    sources: tuple[Location, ...] = ()
+
+    @property
+    def declined(self) -> bool:
+        """Whether a rule did not apply."""
+        return not self.alternatives
+
+    def __str__(self) -> str:
+        what = "not applied" if self.declined else f"{self.chosen}"
+        lines = ", ".join(map(str, self.sources))
+        return f"{self.id}: {what}, because {self.reason}{f' [{lines}]' if lines else ''}"
+
+
+class Recorder:
+    """Collects a compilation's decisions and applies its options.
+
+    choices : what the user chose, by decision id
+    limit : how many decisions may differ from their `neutral` choice; later ones are neutral, so
+        that the decision that breaks a result is found by bisection
+    """
+
+    def __init__(self, choices: Mapping[str, object], limit: int | None = None) -> None:
+        self.decisions: list[Decision] = []
+        self.step = ""
+        self._choices = dict(choices)
+        self._limit = limit
+        self._changes = 0
+        self._ids: dict[str, int] = {}
+
+    def unique(self, id: str) -> str:
+        """The id, with a number behind it from the second time on."""
+        self._ids[id] = self._ids.get(id, 0) + 1
+        return id if self._ids[id] == 1 else f"{id}_{self._ids[id]}"
+
+    def choose(self, decision: Decision, neutral: object) -> Decision:
+        """The decision as options and limit change it."""
+        chosen, reason = decision.chosen, decision.reason
+        if decision.id in self._choices:
+            chosen, reason = self._choices[decision.id], f"the option {decision.id}"
+            if chosen not in decision.alternatives:
+                raise UserError(
+                    f"option {decision.id}: {chosen!r} is no alternative",
+                    where=decision.sources,
+                    instead=f"one of {', '.join(map(repr, decision.alternatives))}",
+                )
+        if neutral is not None and chosen != neutral:
+            self._changes += 1
+            if self._limit is not None and self._changes > self._limit:
+                chosen, reason = neutral, f"the limit of {self._limit} changes is reached"
+        return Decision(
+            decision.id, self.step, chosen, decision.alternatives, reason, decision.sources
+        )
+
+    def finish(self) -> None:
+        """Raises UserError when an option belongs to no decision that was taken."""
+        taken = [d.id for d in self.decisions if not d.declined]
+        for id in self._choices:
+            if id not in taken:
+                near = difflib.get_close_matches(id, taken, 1, 0.4)
+                known = ", ".join(taken) or "none was taken"
+                raise UserError(
+                    f"there is no decision {id}",
+                    where=(),
+                    why=f"the decisions of this program: {known}",
+                    instead=near[0] if near else "",
+                )
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("parloom_decisions", default=None)
+
+
+@contextmanager
+def recording(
+    choices: Mapping[str, object] | None = None, limit: int | None = None
+) -> Generator[Recorder, None, None]:
+    """Records the decisions taken inside; on leaving without an error, checks the options' ids."""
+    recorder = Recorder(choices or {}, limit)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)
+    recorder.finish()
+
+
+def decide(
+    id: str,
+    chosen: T,
+    alternatives: Collection[T],
+    reason: str,
+    sources: tuple[Location, ...] = (),
+    *,
+    neutral: T | None = None,
+) -> T:
+    """The choice to follow: `chosen`, unless an option or the limit says otherwise.
+
+    alternatives : the other choices that are legal here (a range for numbers)
+    reason : a clause that completes "because ..."
+    neutral : the choice that changes nothing; a choice with one counts towards the limit
+    """
+    recorder = _recorder.get()
+    if recorder is None:
+        return chosen
+    legal = alternatives if chosen in alternatives else (chosen, *alternatives)
+    planned = Decision(recorder.unique(id), "", chosen, legal, reason, sources)
+    decision = recorder.choose(planned, neutral)
+    recorder.decisions.append(decision)
+    return cast(T, decision.chosen)
+
+
+def decline(id: str, reason: str, sources: tuple[Location, ...] = ()) -> None:
+    """Records that a rule did not apply, and why."""
+    recorder = _recorder.get()
+    if recorder is not None:
+        decision = Decision(recorder.unique(id), recorder.step, None, (), reason, sources)
+        recorder.decisions.append(decision)
+
+
+def at_step(step: str) -> None:
+    """Names the pass that the decisions from here on belong to."""
+    recorder = _recorder.get()
+    if recorder is not None:
+        recorder.step = step
