@@ -38,15 +38,17 @@ def _in_place(ufunc: np.ufunc) -> Callable[[ArrayRep, object], ArrayRep]:
 
 
 class Cell:
-    """The current value of an array that the user's program made, and the block in which it was
-    made.
+    """An array's current value, and the block in which the array was made.
+
+    given : it is an argument or an array of the surroundings, which are never written to
     """
 
-    __slots__ = ("scope", "value")
+    __slots__ = ("given", "scope", "value")
 
-    def __init__(self, value: Operand) -> None:
+    def __init__(self, value: Operand, given: bool = False) -> None:
         assert isinstance(value.type, Array)
         self.value = value
+        self.given = given
         self.scope: Scope = trace().builder.scopes[-1]
 
     @property
@@ -71,9 +73,9 @@ class ArrayRep(reps.Arithmetic, Aggregates):
         self.view = view
 
     @staticmethod
-    def of(operand: Operand) -> ArrayRep:
+    def of(operand: Operand, given: bool = False) -> ArrayRep:
         """The Rep for an array operand, in a cell of its own."""
-        cell = Cell(operand)
+        cell = Cell(operand, given)
         return ArrayRep(cell, View.whole(cell.shape))
 
     @property
@@ -259,7 +261,11 @@ def rep_of_array(operand: Operand) -> Rep:
     assert isinstance(operand.type, Array)
     if operand.type.rank == 0:
         return ScalarRep(trace().emit(Index(operand, (), Bounds.PROVEN))[0])
-    return ArrayRep.of(operand)
+    t = trace()
+    given = operand in t.builder.scopes[0].params or any(
+        operand is c.param for c in t.captured.values()
+    )
+    return ArrayRep.of(operand, given)
 
 
 def lift_array(array: np.ndarray) -> Rep:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..staging.context import current
-from ..staging.reps import lift
+from ..staging.reps import ScalarRep, lift
 from . import collections, eager, eager_collections, emit, sizes
 
 
@@ -29,7 +29,7 @@ def collect(shape: Any, f: Callable[..., Any]) -> Any:
     """
     if current() is None:
         return eager.collect(shape, f)
-    return emit.collect(sizes.shape_of(shape), f)
+    return emit.collect(sizes.shape_of(shape), f, index_names=_parameter_names(f))
 
 
 def asarray(value: Any) -> Any:
@@ -38,7 +38,16 @@ def asarray(value: Any) -> Any:
     >>> asarray([3.0, 1.0, 2.0]).argmin()
     np.int64(1)
     """
-    return eager.asarray(value) if current() is None else lift(value)
+    if current() is None:
+        return eager.asarray(value)
+    rep = lift(value)
+    return rep if isinstance(rep, ScalarRep) else collections.as_array(rep)
+
+
+def _parameter_names(f: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's positional parameters, for the loop's indices."""
+    code = getattr(f, "__code__", None)
+    return () if code is None else tuple(code.co_varnames[: code.co_argcount])
 
 
 __all__ = ["asarray", "collect", "range"]

@@ -193,17 +193,13 @@ def _check_inside(x: ArrayRep, view: View) -> None:
 
 def _put(cell: Cell, array: Any) -> None:
     """The cell's new value, if the program may write to it here."""
-    t = trace()
-    argument = cell.value in t.builder.scopes[0].params or any(
-        cell.value is c.param for c in t.captured.values()
-    )
-    if argument:
+    if cell.given:
         raise Limitation(
             "a write to an argument or to an array of the surroundings",
             why="a staged function never modifies what it is given",
             instead="b = a.copy(), then write to b and return it",
         )
-    if cell.scope is not t.builder.scopes[-1]:
+    if cell.scope is not trace().builder.scopes[-1]:
         raise Limitation(
             "a write to an array that was made outside of this function, branch or loop",
             why="patterns may run in any order, and a branch may not run at all",

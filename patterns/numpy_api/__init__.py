@@ -1,1 +1,9 @@
-"""NumPy functions on staged arrays."""
+"""NumPy's functions on staged values, registered by their NumPy function.
+
+`np.sum(x)` of a staged x comes here by `__array_function__`; functions without an array argument,
+such as `np.zeros(n)`, through the rewritten calls of a staged function.
+"""
+
+from . import creation, joining, reducing, shaping
+
+__all__ = ["creation", "joining", "reducing", "shaping"]

@@ -1,0 +1,148 @@
+"""np.where, np.clip, and the functions that only look at an array in another way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...staging.errors import Limitation, StagingTypeError
+from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift, select
+from .. import emit, sizes
+from ..aggregates import axis_number
+from ..arrays import ArrayRep
+from ..collections import as_array
+from ..elementwise import elementwise
+
+
+@define_function(np.where)
+def where(condition: object, x: object = None, y: object = None) -> Rep:
+    """x where the condition holds, y elsewhere; both are evaluated everywhere."""
+    if x is None or y is None:
+        raise Limitation(
+            "np.where with the condition alone",
+            instead="pm.range(n).zip(mask).filter(lambda i, m: m)",
+        )
+
+    def choose(cond: ScalarRep, a: ScalarRep, b: ScalarRep) -> ScalarRep:
+        return select(ScalarRep(emit.condition(cond)), a, b)
+
+    parts = [lift(part) for part in (condition, x, y)]
+    if all(isinstance(part, ScalarRep) for part in parts):
+        return choose(*(sizes.scalar_of(part, "a value") for part in parts))
+    return elementwise(choose, parts, "np.where")
+
+
+@define_function(np.clip)
+def clip(a: object, a_min: object = None, a_max: object = None) -> Any:
+    """Elements moved into a_min..a_max."""
+    low = lift(a) if a_min is None else apply_ufunc(np.maximum, (a, a_min))
+    return low if a_max is None else apply_ufunc(np.minimum, (low, a_max))
+
+
+@define_function(np.round, np.around)
+def round_(a: object, decimals: int = 0) -> Rep:
+    """Rounded to the nearest even integer value, in the dtype it has."""
+    if decimals != 0:
+        raise Limitation("np.round to decimals", instead="np.rint(x * 10**d) / 10**d")
+    value = lift(a)
+    integer = emit.element_type(value.type).dtype.kind in "iub"
+    return value if integer else apply_ufunc(np.rint, (value,))
+
+
+@define_function(np.diff)
+def diff(a: object, n: int = 1, axis: int = -1) -> Any:
+    """The differences between neighbours along an axis."""
+    x = as_array(lift(a))
+    if n != 1:
+        raise Limitation("np.diff with n other than 1", instead="np.diff of np.diff")
+    before = (slice(None),) * axis_number(axis, x.ndim)
+    ufunc = np.not_equal if x.dtype.kind == "b" else np.subtract
+    return apply_ufunc(ufunc, (x[(*before, slice(1, None))], x[(*before, slice(None, -1))]))
+
+
+@define_function(np.transpose)
+def transpose(a: object, axes: Any = None) -> ArrayRep:
+    """The axes permuted, reversed by default; a view."""
+    return as_array(lift(a)).transpose(*([] if axes is None else [axes]))
+
+
+@define_function(np.swapaxes)
+def swapaxes(a: object, axis1: int, axis2: int) -> ArrayRep:
+    """Two axes exchanged; a view."""
+    x = as_array(lift(a))
+    order = list(range(x.ndim))
+    first, second = axis_number(axis1, x.ndim), axis_number(axis2, x.ndim)
+    order[first], order[second] = second, first
+    return x.transpose(order)
+
+
+@define_function(np.expand_dims)
+def expand_dims(a: object, axis: int) -> ArrayRep:
+    """A new axis of size 1; a view."""
+    x = as_array(lift(a))
+    return x.seen(x.view.insert(axis_number(axis, x.ndim + 1)))
+
+
+@define_function(np.squeeze)
+def squeeze(a: object, axis: int | None = None) -> Any:
+    """Without the axes of static size 1; a view."""
+    x: Any = as_array(lift(a))
+    ones = [k for k, size in enumerate(x.sizes) if sizes.is_one(size)]
+    wanted = ones if axis is None else [axis_number(axis, x.ndim)]
+    if any(k not in ones for k in wanted):
+        raise StagingTypeError("np.squeeze of an axis whose size is not 1")
+    return x[tuple(0 if k in wanted else slice(None) for k in range(x.ndim))]
+
+
+@define_function(np.flip)
+def flip(m: object, axis: int | None = None) -> Any:
+    """Reversed along an axis, along all by default; a view."""
+    x = as_array(lift(m))
+    wanted = range(x.ndim) if axis is None else [axis_number(axis, x.ndim)]
+    return x[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(x.ndim))]
+
+
+@define_function(np.ravel)
+def ravel(a: object) -> ArrayRep:
+    """The elements in C order, as a vector."""
+    return as_array(lift(a)).ravel()
+
+
+@define_function(np.take)
+def take(a: object, indices: object, axis: int | None = None) -> Any:
+    """Elements or sub-arrays at the given positions."""
+    x = as_array(lift(a))
+    if axis is None:
+        return x.ravel()[indices]
+    return x[(*(slice(None),) * axis_number(axis, x.ndim), indices)]
+
+
+@define_function(np.compress)
+def compress(condition: object, a: object, axis: int = 0) -> Any:
+    """The sub-arrays where the condition holds."""
+    x = as_array(lift(a))
+    if axis_number(axis, x.ndim) != 0:
+        raise Limitation("np.compress along another axis than the first")
+    return x[lift(condition)]
+
+
+@define_function(np.shape)
+def shape(a: object) -> Any:
+    """The sizes, staged integers where they are not static."""
+    rep: Any = lift(a)
+    return rep.shape
+
+
+@define_function(np.ndim)
+def ndim(a: object) -> int:
+    """The number of axes."""
+    rep: Any = lift(a)
+    return int(rep.ndim)
+
+
+@define_function(np.size)
+def size(a: object, axis: int | None = None) -> Any:
+    """The number of elements, in all or along an axis."""
+    rep: Any = lift(a)
+    return rep.size if axis is None else rep.shape[axis]
