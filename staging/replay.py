@@ -7,7 +7,7 @@ from the declared fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .builder import Builder
 from .nodes import Block, Node, Op, Operand, Program, Stmt, Var, operand_dim
@@ -102,7 +102,7 @@ class Replay:
         return tuple(self.operand(r) for r in block.operands)
 
 
-def replay_program(program: Program, make: type[Replay] = Replay) -> Program:
+def replay_program(program: Program, make: Callable[[Builder], Replay] = Replay) -> Program:
     """The program with `make(builder)` run over its body."""
     builder = Builder()
     replay = make(builder)

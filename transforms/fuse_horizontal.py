@@ -1,0 +1,66 @@
+"""Loops over one domain that do not need each other become one loop with all their generators."""
+
+from __future__ import annotations
+
+from ..patterns.generators import MultiLoop
+from ..staging.decisions import decide, decline
+from ..staging.nodes import ORDERED, Block, Program, Stmt
+from ..staging.replay import replay_program
+from ..staging.traversal import effects
+from .definitions import define, loop_of
+from .dependence import Dependence
+from .merge_loops import Member, MergeLoops, merged_sources, name_of
+
+
+def fuse_horizontal(program: Program) -> Program:
+    """Merges independent loops of one block over the same domain: the data is read once.
+
+    Before:
+        s = loop (i < n) { a = x[i]; reduce + a }
+        t = loop (i < n) { a = x[i]; b = a * a; reduce + b }
+    After:
+        s, t = loop (i < n) { a = x[i]; b = a * a; reduce + a; reduce + b }
+
+    Requires: extents that are the same operands (equal by construction, not by accident).
+    Does not: merge across a dependence, also an indirect one; merge loops with ordered effects;
+    move a loop in front of a check.
+    """
+    definitions = define(program)
+    return replay_program(program, lambda builder: _FuseHorizontal(builder, definitions))
+
+
+class _FuseHorizontal(MergeLoops):
+    def run(self, block: Block) -> None:
+        for group in _arrange(block):
+            if len(group) > 1:
+                self.merge([Member(s, loop_of(s)) for s in group])
+            else:
+                super().run(Block((), group, ()))
+
+
+def _arrange(block: Block) -> list[tuple[Stmt, ...]]:
+    """The block's statements in order, those to be merged together."""
+    graph = Dependence(block)
+    leaders: list[int] = []
+    for k, stmt in enumerate(block.stmts):
+        if isinstance(stmt.op, MultiLoop) and not effects(stmt.op) & ORDERED:
+            _join(graph, leaders, k)
+    return graph.schedule()
+
+
+def _join(graph: Dependence, leaders: list[int], k: int) -> None:
+    """Merges statement k with the first earlier group over its domain that it does not need."""
+    stmt = graph.stmts[k]
+    for leader in leaders:
+        other = graph.stmts[leader]
+        if loop_of(other).domain != loop_of(stmt).domain:
+            continue
+        id, sources = f"fuse_horizontal.{name_of(other, stmt)}", merged_sources((other, stmt))
+        if not graph.can_merge(leader, k):
+            decline(id, "the later loop needs a whole result of the earlier one", sources)
+            continue
+        reason = "they run over the same domain and neither needs the other"
+        if decide(id, True, (True, False), reason, sources, neutral=False):
+            graph.merge(leader, k)
+            return
+    leaders.append(k)

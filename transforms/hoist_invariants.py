@@ -1,0 +1,96 @@
+"""What is the same in every iteration of a loop is computed once in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..patterns.generators import Generator
+from ..staging.builder import Builder
+from ..staging.nodes import Block, If, Node, Operand, Program, Stmt, Var
+from ..staging.replay import Replay, replay_program
+from ..staging.traversal import free_vars, type_vars
+from .definitions import define
+from .ranges import Ranges
+from .speculation import speculatable
+
+
+def hoist_invariants(program: Program) -> Program:
+    """Moves statements out of loops (also nested loops, as a whole) on whose indices or state they
+    do not depend, as far out as their operands are known.
+
+    Before:
+        ys = loop (i < n) { a = exp(b); v = x[i]; w = v * a; collect w }
+    After:
+        a = exp(b)
+        ys = loop (i < n) { v = x[i]; w = v * a; collect w }
+
+    Requires: work that cannot fault, reads proven inside where they come to stand: the loop may run
+    zero times.
+    Does not: move anything out of a branch, or out of a value under a condition.
+    """
+    ranges = Ranges(define(program))
+    return replay_program(program, lambda builder: _Hoist(builder, ranges))
+
+
+class _Hoist(Replay):
+    def __init__(self, builder: Builder, ranges: Ranges) -> None:
+        super().__init__(builder)
+        self.ranges = ranges
+        self.floors = [0]  # for each open block, the outermost that its statements may move to
+
+    def block(self, block: Block) -> Block:
+        return self._nested(block, self.floors[-1])
+
+    def _nested(self, block: Block, floor: int) -> Block:
+        self.floors.append(floor)
+        try:
+            return super().block(block)
+        finally:
+            self.floors.pop()
+
+    def _inside(self) -> int:
+        """The floor of a block that is about to be opened and that keeps its statements."""
+        return len(self.builder.scopes)
+
+    def node(self, node: Node) -> Node:
+        if isinstance(node, Generator) and node.cond is not None:
+            return self._guarded(node)
+        return super().node(node)
+
+    def _guarded(self, generator: Generator) -> Generator:
+        value = self._nested(generator.value, self._inside())
+        empty = Block((), (), ())
+        mapped = super().node(replace(generator, value=empty))
+        assert isinstance(mapped, Generator)
+        return replace(mapped, value=value)
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        if isinstance(stmt.op, If):
+            then = self._nested(stmt.op.then, self._inside())
+            orelse = self._nested(stmt.op.orelse, self._inside())
+            op = If(self.operand(stmt.op.cond), then, orelse)
+            names, facts = [b.name for b in stmt.binders], [b.facts for b in stmt.binders]
+            return self.builder.emit(op, names, stmt.sources, facts)
+        depth = self._depth(stmt)
+        if depth >= len(self.builder.scopes) - 1:
+            return None
+        names, facts = [b.name for b in stmt.binders], [b.facts for b in stmt.binders]
+        return self.builder.emit(self.op(stmt.op), names, stmt.sources, facts, depth)
+
+    def _depth(self, stmt: Stmt) -> int:
+        """The outermost open block in which the statement may stand."""
+        here = len(self.builder.scopes) - 1
+        if self.floors[-1] >= here:
+            return here
+        used = dict(free_vars(stmt.op))
+        for binder in stmt.binders:
+            used.update(dict.fromkeys(type_vars(binder.type)))
+        depth = self.floors[-1]
+        for var in used:
+            operand = self.operand(var)
+            if var not in stmt.binders and isinstance(operand, Var):
+                depth = max(depth, self.builder.depth(operand))
+        if depth >= here or not speculatable(stmt.op, self.ranges):
+            return here
+        return depth
