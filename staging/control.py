@@ -69,21 +69,24 @@ def _record_branch(branches: Branches, branch: Callable[[], object], what: str) 
     branches.end({what: value})
 
 
-def while_loop(condition: Callable[[S], object], body: Callable[[S], S], state: S) -> S:
+def while_loop(
+    condition: Callable[[S], object], body: Callable[[S], S], state: S, *, unroll: bool = True
+) -> S:
     """`while condition(state): state = body(state)`; the state after it.
 
-    Iterations whose condition is known while staging run while staging. The state keeps its
-    structure and ranks (UserError otherwise); its element types widen, its sizes may change.
+    With `unroll`, iterations whose condition is known while staging run while staging. The state
+    keeps its structure and ranks (UserError otherwise); its element types widen, its sizes may
+    change.
     """
-    while True:
+    while unroll:
         rollback = checkpoint()
         known = decide(condition(state))
         if not isinstance(known, bool):
+            rollback()
             break
         if not known:
             return state
         state = body(state)
-    rollback()
     loop = Loop({_STATE: state}, {})
     unwind = mark()
     try:

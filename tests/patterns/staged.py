@@ -1,0 +1,70 @@
+"""Staging by hand, for tests of the layer below jit: a function's program, and its interpretation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from parloom.patterns import emit, reference
+from parloom.staging import pytree
+from parloom.staging.builder import Builder
+from parloom.staging.context import Trace, enter
+from parloom.staging.nodes import Block, Program, Var
+from parloom.staging.replay import Replay
+from parloom.staging.reps import rep_of
+from parloom.staging.types import (
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Scalar,
+    Type,
+)
+
+
+def _type(value: object) -> Type:
+    if isinstance(value, np.ndarray):
+        return Array(Scalar(value.dtype), (1,) * value.ndim)
+    if isinstance(value, np.generic):
+        return Scalar(value.dtype)
+    return WEAK_INT if isinstance(value, int) else WEAK_FLOAT
+
+
+def stage(f: Callable[..., Any], *args: Any) -> tuple[Program, list[Any], pytree.Tree]:
+    """The program of `f`, what its parameters get (captured arrays last), its result's structure."""
+    t = Trace()
+    leave = enter(t)
+    try:
+        params = [
+            t.new_param(_type(a), f"a{k}", a if isinstance(a, np.ndarray) else None)
+            for k, a in enumerate(args)
+        ]
+        t.builder.open((*t.sizes, *params))
+        leaves, tree = emit.flatten(f(*map(rep_of, params)))
+        body = t.builder.close([leaf.operand for leaf in leaves])
+    finally:
+        leave()
+    captured = [c.param for c in t.captured.values()]
+    values = [*args, *(c.read() for c in t.captured.values())]
+    return _merged(t, (*params, *captured), body), values, tree
+
+
+def _merged(t: Trace, params: tuple[Var, ...], body: Block) -> Program:
+    """The program with sizes that were found equal replaced by their representative."""
+    builder = Builder()
+    replay = Replay(builder)
+    sizes = replay.fresh([s for s in t.sizes if s not in t.merged])
+    for size in t.merged:
+        replay.env[size] = replay.operand(t.canonical(size))
+    fresh = replay.fresh(params)
+    builder.open((*sizes, *fresh))
+    replay.run(body)
+    done = builder.close(replay.results(body))
+    return Program("staged", sizes, fresh, Block((), done.stmts, done.results))
+
+
+def interpret(f: Callable[..., Any], *args: Any) -> Any:
+    """What the interpreter computes for `f`'s program."""
+    program, values, tree = stage(f, *args)
+    return pytree.unflatten(tree, reference.interpret(program, values))
