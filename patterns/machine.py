@@ -12,7 +12,7 @@ import numpy as np
 
 from ..staging.errors import InternalError, ShapeError
 from ..staging.locations import Location
-from ..staging.nodes import Block, Const, Node, Op, Operand, Program, SizeCheck, Stmt, Var
+from ..staging.nodes import Block, Node, Op, Operand, Program, SizeCheck, Stmt, Var
 from ..staging.types import Array, Scalar, Type
 from .generators import Generator
 from .semantics import Extents, Index
@@ -65,7 +65,7 @@ class Machine:
 
     def value(self, operand: Operand) -> Value:
         """What the operand holds now."""
-        return operand.value if isinstance(operand, Const) else self.values[operand]
+        return self.values[operand] if isinstance(operand, Var) else operand.value
 
     def integer(self, operand: Operand) -> int:
         """A size or an index."""
@@ -74,13 +74,15 @@ class Machine:
     def shape(self, type_: Type) -> tuple[int, ...]:
         """The type's dimensions as they are now; () for a scalar."""
         dims = type_.shape if isinstance(type_, Array) else ()
-        return tuple(self.integer(d) if isinstance(d, Var) else cast(int, d) for d in dims)
+        return tuple([self.integer(d) if isinstance(d, Var) else cast(int, d) for d in dims])
 
     def run(self, block: Block, args: Sequence[Value] = ()) -> Values:
         """The results of an ordinary block."""
-        self.bind(block.params, args, ())
-        self.execute(block.stmts)
-        return tuple(self.value(r) for r in block.operands)
+        if block.params:
+            self.bind(block.params, args, ())
+        if block.stmts:
+            self.execute(block.stmts)
+        return tuple([self.value(cast(Operand, r)) for r in block.results])
 
     def execute(self, stmts: Sequence[Stmt]) -> None:
         """The statements, in order."""
@@ -100,7 +102,7 @@ class Machine:
     def bind(self, binders: Sequence[Var], values: Sequence[Value], where: Places) -> None:
         """Gives each variable its value, after the check that it has the variable's type."""
         for binder, value in zip(binders, values, strict=True):
-            self.values[binder] = value
+            self.values[binder] = value  # first: a size may be part of a later type
             if not self.fits(value, binder.type):
                 found = f"{value.dtype}{list(value.shape)}"
                 raise InternalError(

@@ -57,7 +57,7 @@ def interpret(program: Program, arguments: Sequence[Any]) -> list[Value]:
 
 @evaluates(Apply)
 def _apply(machine: Machine, op: Apply, where: Places) -> Values:
-    return (op.primitive.evaluate(*(cast(np.generic, machine.value(a)) for a in op.args)),)
+    return (op.primitive.evaluate(*[cast(np.generic, machine.value(a)) for a in op.args]),)
 
 
 @evaluates(Cast)
@@ -72,7 +72,7 @@ def _cast(machine: Machine, op: Cast, where: Places) -> Values:
 @evaluates(Read)
 def _read(machine: Machine, op: Read, where: Places) -> Values:
     array = cast(np.ndarray, machine.value(op.array))
-    index = tuple(machine.integer(i) for i in op.indices)
+    index = tuple([machine.integer(i) for i in op.indices])
     semantics.check_inside(index, array.shape, op.bounds, where)
     return (array[index],)
 
