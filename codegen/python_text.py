@@ -21,6 +21,8 @@ from ..transforms.kernel_ir import (
     Convert,
     Expr,
     Fault,
+    Fill,
+    Fma,
     For,
     Function,
     If,
@@ -29,6 +31,7 @@ from ..transforms.kernel_ir import (
     Literal,
     Load,
     Local,
+    Merge,
     Note,
     Prim,
     Statement,
@@ -48,7 +51,7 @@ _UNARY = 11
 _SELECT = 0
 
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
-_NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISNAN, p.ISINF, p.ISFINITE}
+_NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE}
 # Integer results that Python, or Numba, would widen.
 _WRAPS = (
     p.ADD, p.SUBTRACT, p.MULTIPLY, p.NEGATIVE, p.INVERT, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR,
@@ -61,6 +64,7 @@ class Printer:
 
     helpers: dict[str, None] = field(default_factory=dict[str, None])
     last: Location | None = None
+    fused: bool = False
 
     def function(self, function: Function, prefix: str) -> list[str]:
         """The lines of one function."""
@@ -95,6 +99,10 @@ class Printer:
         elif isinstance(statement, Store):
             target = self.element(statement.buffer, statement.indices)
             yield f"{indent}{target} = {self.text(statement.value)}"
+        elif isinstance(statement, Fill):
+            yield f"{indent}{statement.buffer.name}[...] = {self.text(statement.value)}"
+        elif isinstance(statement, Merge):
+            yield f"{indent}{merge(statement)}"
         elif isinstance(statement, For):
             yield f"{indent}for {statement.index.name} in {self.range(statement)}:"
             yield from self.statements(statement.body, depth + 1)
@@ -140,6 +148,9 @@ class Printer:
             return self.element(expr.buffer, expr.indices), _ATOM
         if isinstance(expr, Convert):
             return self.convert(expr), _ATOM
+        if isinstance(expr, Fma):
+            self.fused = True
+            return f"fma({self.arguments((expr.a, expr.b, expr.c))})", _ATOM
         return self.primitive(expr)
 
     def element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> str:
@@ -221,6 +232,15 @@ class Printer:
         return found, level
 
 
+def merge(statement: Merge) -> str:
+    """A whole-array update by NumPy."""
+    target, other = statement.buffer.name, statement.other.name
+    if statement.primitive is None:
+        return f"{target}[...] = {other}"
+    ufunc = statement.primitive.function.__name__
+    return f"np.{ufunc}({target}, {other}, out={target})"
+
+
 _HELPED = {p.FLOOR_DIVIDE, p.REMAINDER, p.POWER, p.LEFT_SHIFT, p.RIGHT_SHIFT, p.DIVIDE}
 
 
@@ -237,10 +257,12 @@ def _divide(printer: Printer, expr: Prim) -> tuple[str, int]:
 
 
 def _logical(symbol: str) -> Callable[[Printer, Prim], tuple[str, int]]:
+    """`&` and `|` of truth values: without the branches of `and` and `or`."""
+
     def found(printer: Printer, expr: Prim) -> tuple[str, int]:
         level = _PRECEDENCE[symbol]
-        texts = [printer.text(truth_of(a), level) for a in expr.args]
-        return f" {symbol} ".join(texts), level
+        a, b = (truth_of(x) for x in expr.args)
+        return f"{printer.text(a, level)} {symbol} {printer.text(b, level + 1)}", level
 
     return found
 
@@ -252,7 +274,21 @@ def truth_of(expr: Expr) -> Expr:
     return Convert(expr, np.dtype(np.bool_))
 
 
+def _isnan(printer: Printer, expr: Prim) -> tuple[str, int]:
+    return _against_itself(printer, expr.args[0], "!=")
+
+
+def _against_itself(printer: Printer, arg: Expr, symbol: str) -> tuple[str, int]:
+    """NaN is what does not equal itself."""
+    level = _PRECEDENCE[symbol]
+    text = printer.text(arg, level + 1)
+    return f"{text} {symbol} {text}", level
+
+
 def _not(printer: Printer, expr: Prim) -> tuple[str, int]:
+    inner = expr.args[0]
+    if isinstance(inner, Prim) and inner.primitive is p.ISNAN:
+        return _against_itself(printer, inner.args[0], "==")
     level = _PRECEDENCE["not"]
     return f"not {printer.text(truth_of(expr.args[0]), level)}", level
 
@@ -273,10 +309,11 @@ def _invert(printer: Printer, expr: Prim) -> tuple[str, int]:
 _SPECIAL: dict[Primitive, Callable[[Printer, Prim], tuple[str, int]]] = {
     p.SELECT: _select,
     p.DIVIDE: _divide,
-    p.LOGICAL_AND: _logical("and"),
-    p.LOGICAL_OR: _logical("or"),
+    p.LOGICAL_AND: _logical("&"),
+    p.LOGICAL_OR: _logical("|"),
     p.LOGICAL_NOT: _not,
     p.LOGICAL_XOR: _xor,
+    p.ISNAN: _isnan,
     p.SQUARE: _square,
     p.INVERT: _invert,
 }
@@ -319,16 +356,19 @@ def comment(source: Location) -> str:
     return f"{text.rstrip(chr(92))}  [{name}:{source.line}]"
 
 
-def print_kernels(kernels: Sequence[Kernel]) -> str:
+def print_kernels(
+    kernels: Sequence[Kernel], wanted: Callable[[Function], bool] = lambda function: True
+) -> str:
     """One text for all kernels: the helpers, then `label_init`, `label_chunk`, ... of each."""
     printer = Printer()
     functions = [
         "\n".join(printer.function(function, kernel.name))
         for kernel in kernels
         for function in kernel.functions
+        if wanted(function)
     ]
-    helpers = source(printer.helpers)
-    return (
-        "\n\n\n".join(filter(None, ("import math\n\nimport numpy as np", helpers, *functions)))
-        + "\n"
-    )
+    head = "import math\n\nimport numpy as np"
+    if printer.fused:
+        head += "\nfrom parloom.codegen.numba.intrinsics import fma"
+    parts = (head, source(printer.helpers), *functions)
+    return "\n\n\n".join(part.rstrip() for part in parts if part) + "\n"

@@ -1,8 +1,8 @@
 """Kernel IR: small typed imperative programs over buffers, the last form before text.
 
     function  ::=  name "(" {Local | Buffer} ")" {statement}
-    statement ::=  Let | Assign | Store | For | If | While | Fault | Note
-    expr      ::=  Local | Literal | Prim | Convert | Load
+    statement ::=  Let | Assign | Store | Fill | Merge | For | If | While | Fault | Note
+    expr      ::=  Local | Literal | Prim | Convert | Load | Fma
 
 Semantics
 * Expressions are pure. `Prim` and `Convert` mean what `Apply` and `Cast` mean in the pattern IR.
@@ -115,7 +115,20 @@ class Load:
         return self.buffer.dtype
 
 
-Expr = Local | Literal | Prim | Convert | Load
+@dataclass(frozen=True, slots=True)
+class Fma:
+    """a * b + c, rounded once: only where a float sum adds a product to its accumulator."""
+
+    a: Expr
+    b: Expr
+    c: Expr
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return self.c.dtype
+
+
+Expr = Local | Literal | Prim | Convert | Load | Fma
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,24 @@ class Store:
     buffer: Buffer
     indices: tuple[Expr, ...]
     value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Sets every element of a buffer."""
+
+    buffer: Buffer
+    value: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """`buffer = primitive(buffer, other)`, element by element; without a primitive, `other`
+    converted to the buffer's dtype."""
+
+    buffer: Buffer
+    other: Buffer
+    primitive: Primitive | None = None
 
 
 class LoopKind(enum.Enum):
@@ -196,7 +227,7 @@ class Note:
     source: Location
 
 
-Statement = Let | Assign | Store | For | If | While | Fault | Note
+Statement = Let | Assign | Store | Fill | Merge | For | If | While | Fault | Note
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from .kernel_ir import Buffer, Fault, For, Let, Local, Statement
+from .kernel_ir import Buffer, Fault, For, If, Let, Local, Statement, While
 
 
 def leaves(node: object) -> Iterator[Local | Buffer | Fault]:
@@ -34,6 +34,17 @@ def bound(node: object) -> Iterator[Local]:
     elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
         for field in dataclasses.fields(node):
             yield from bound(getattr(node, field.name))
+
+
+def has_loops(node: object) -> bool:
+    """Whether a function runs element by element; without loops it is whole-array statements."""
+    if isinstance(node, For | While):
+        return True
+    if isinstance(node, If):
+        return has_loops(node.then) or has_loops(node.orelse)
+    if isinstance(node, tuple | list):
+        return any(map(has_loops, node))
+    return False
 
 
 def parameters(

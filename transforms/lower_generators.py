@@ -16,12 +16,14 @@ from .kernel_ir import (
     Assign,
     Buffer,
     Expr,
+    Fill,
     Finish,
     If,
     Let,
     Literal,
     Load,
     Local,
+    Merge,
     Output,
     Space,
     Statement,
@@ -29,7 +31,7 @@ from .kernel_ir import (
 )
 from .lower_block import BlockLowering
 from .lower_nested import empty_error, fold_step
-from .lower_reduce import Place, accumulate, combine_general, combined, copy, fill, nest
+from .lower_reduce import Place, accumulate, combine_general, combined, fill, nest
 from .lower_scope import (
     INT,
     TRUTH,
@@ -153,7 +155,7 @@ def fold_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> P
     )
     with_state(scope, part, generator.reducer, (binder,), (state,), len(generator.shape))
     if narrow:
-        part.finish.append(lambda b: copy(b, Place(result), place, extents_of(b, result)))
+        part.finish.append(lambda b: b.out.append(Merge(result, state)))
     return part
 
 
@@ -237,7 +239,7 @@ def add_seen(part: Part, stmt: Stmt, reducer: Reducer, met: Local, seen: Buffer)
     zero = (integer(0),)
     part.before.append(lambda b: b.out.append(Let(met, Load(seen, zero))))
     part.after.append(lambda b: b.out.append(Store(seen, zero, met)))
-    part.init.append(lambda b: b.out.append(Store(seen, zero, truth(False))))
+    part.init.append(lambda b: b.out.append(Fill(seen, Literal(np.bool_(False)))))
     part.finish.append(
         lambda b: b.fault_if(
             prim(p.LOGICAL_NOT, Load(seen, zero)), stmt, *empty_error(reducer.name)
@@ -271,7 +273,8 @@ def with_state(
     def init(b: BlockLowering) -> None:
         for k, buffer in enumerate(state):
             if reducer.identity is not None:
-                fill(b, Place(buffer), extents_of(b, buffer), reducer.identity[k])
+                value = reducer.identity[k].value.astype(buffer.dtype)
+                b.out.append(Fill(buffer, Literal(value)))
 
     def combine(b: BlockLowering) -> None:
         places = tuple(state_place(s, v) for s, v in zip(state, binders, strict=True))
@@ -304,9 +307,8 @@ def combine_seen(
         combine_places(b, reducer, places, sources, 0)
     with b.nested(only):
         for place, source in zip(places, sources, strict=True):
-            extents = () if place.prefix else extents_of(b, array_buffer(source))
-            copy(b, place, source, extents)
-        b.out.append(Store(seen, zero, truth(True)))
+            b.out.append(Merge(array_buffer(place), array_buffer(source)))
+        b.out.append(Fill(seen, Literal(np.bool_(True))))
     choice = If(Load(seen, zero), both, only)
     b.out.append(If(Load(other, zero), (choice,)))
 
@@ -321,6 +323,11 @@ def combine_places(
     """`places = reducer(places, sources)`, at every location of the first `outer` axes."""
     primitive = scalar_primitive(reducer) if len(places) == 1 else None
     extents = () if places[0].prefix else extents_of(b, array_buffer(places[0]))
+    if primitive is not None and not isinstance(sources[0].target, Local):
+        whole = array_buffer(places[0]), array_buffer(sources[0])
+        if all(buffer.space is Space.STATE for buffer in whole):
+            b.out.append(Merge(*whole, primitive))
+            return
     if primitive is not None:
         (place,), (source,) = places, sources
 

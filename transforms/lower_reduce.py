@@ -16,6 +16,7 @@ from .kernel_ir import (
     Buffer,
     Convert,
     Expr,
+    Fma,
     For,
     If,
     Let,
@@ -79,6 +80,9 @@ def accumulate(
         return
     b.block(values)
     held = [hold(b, r) for r in results]
+    if b.pinned is not None and all(isinstance(v, Uniform) for v in held):
+        blend(b, reducer, places, [v.expr for v in held if isinstance(v, Uniform)], first)
+        return
     if first is None:
         combine_general(b, reducer, places, held)
         return
@@ -91,9 +95,34 @@ def accumulate(
     b.out.append(If(first, then, orelse))
 
 
+def blend(
+    b: BlockLowering,
+    reducer: Reducer,
+    places: Sequence[Place],
+    values: Sequence[Expr],
+    first: Expr | None,
+) -> None:
+    """Scalars in a lane loop, free of branches: all loads, then selects, then all stores."""
+    block, width = reducer.block, reducer.width
+    for k, (place, value) in enumerate(zip(places, values, strict=True)):
+        name = block.params[k].name
+        b.env[block.params[k]] = Uniform(held_expr(b, place.read(), name))
+        b.env[block.params[width + k]] = Uniform(value)
+    b.block(block)
+    new = [held_expr(b, b.expr(r), "") for r in block.operands]
+    for place, value, result in zip(places, values, new, strict=True):
+        if first is not None:
+            result = Prim(p.SELECT, (first, converted(value, place.dtype), result), place.dtype)
+        b.out.append(place.write(result))
+
+
 def combined(primitive: p.Primitive, a: Expr, value: Expr) -> Expr:
-    """The primitive in the accumulator's dtype."""
-    return Prim(primitive, (a, converted(value, a.dtype)), a.dtype)
+    """The primitive in the accumulator's dtype; a product added to a float sum is fused."""
+    value = converted(value, a.dtype)
+    if primitive is p.ADD and a.dtype.kind == "f" and a.dtype.itemsize >= 4:
+        if isinstance(value, Prim) and value.primitive in (p.MULTIPLY, p.SQUARE):
+            return Fma(value.args[0], value.args[-1], a)
+    return Prim(primitive, (a, value), a.dtype)
 
 
 def converted(value: Expr, dtype: np.dtype[np.generic]) -> Expr:

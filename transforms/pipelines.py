@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..staging.passes import Milestone, Pass, Pipeline
+from .cpu_levels import cpu_levels
 from .fuse_horizontal import fuse_horizontal
 from .fuse_vertical import fuse_vertical
 from .interchange_reduce import interchange_reduce
@@ -41,3 +42,7 @@ FUSED: Pipeline = (
     *FUSION,
     Milestone("fused"),
 )
+
+LEVELS = Pass("cpu_levels", cpu_levels, "chunks for all cores, lanes, the order of float sums")
+
+CPU: Pipeline = (*FUSED, LEVELS, Milestone("mapped"))

@@ -220,4 +220,3 @@ def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[A
             if buffer.space is Space.OUTPUT:
                 run.arrays[buffer] = np.empty(run.shape(buffer), buffer.dtype)
     return run.run()
-

@@ -51,5 +51,3 @@ def owned(result: Any, arguments: Sequence[np.ndarray]) -> Any:
     if isinstance(result, np.ndarray) and any(np.may_share_memory(result, a) for a in arguments):
         return result.copy()
     return result
-
-

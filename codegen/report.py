@@ -1,0 +1,89 @@
+"""What `explain` answers: the program at every stage, the decisions with reasons, the text that runs.
+
+A report prints as text, shows as HTML in a notebook, and converts to JSON.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..staging.decisions import Decision
+from ..staging.passes import Result
+from ..staging.printer import to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The way of one compilation.
+
+    result : the passes' programs and decisions
+    sources : the generated text by printer, the one that runs first
+    """
+
+    result: Result
+    sources: Mapping[str, str]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Every choice of every pass, and every rule that did not apply, with the reason."""
+        return self.result.decisions
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names that `ir` knows."""
+        return (*self.result.milestones, *(step.name for step in self.result.steps))
+
+    def ir(self, stage: str = "fused") -> str:
+        """The program at a milestone ("staged", "fused", "mapped") or after a pass ("simplify#2").
+
+        Raises KeyError that names the stages there are.
+        """
+        return to_text(self.result.ir(stage), locations=True)
+
+    def source(self, printer: str | None = None) -> str:
+        """The generated text, as it really runs.
+
+        Raises KeyError that names the printers there are.
+        """
+        if printer is None:
+            return next(iter(self.sources.values()))
+        if printer not in self.sources:
+            raise KeyError(f"no text by {printer}; there are {', '.join(self.sources)}")
+        return self.sources[printer]
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Title and text of everything that a report shows."""
+        stages = [(f"program, {name}", to_text(p)) for name, p in self.result.milestones.items()]
+        decisions = "\n".join(map(str, self.decisions)) or "none"
+        texts = [(f"generated text ({name})", text) for name, text in self.sources.items()]
+        return [*stages, ("decisions", decisions), *texts]
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"== {title}\n{text.rstrip()}" for title, text in self.sections()) + "\n"
+
+    def _repr_html_(self) -> str:
+        parts = (
+            f"<details{' open' if k == 0 else ''}><summary>{html.escape(title)}</summary>"
+            f"<pre>{html.escape(text)}</pre></details>"
+            for k, (title, text) in enumerate(self.sections())
+        )
+        return "".join(parts)
+
+    def to_json(self) -> str:
+        """The report as a JSON object: stages, decisions, sources."""
+        stages = {name: to_text(p) for name, p in self.result.milestones.items()}
+        decisions = [
+            {
+                "id": d.id,
+                "step": d.step,
+                "chosen": d.chosen,
+                "alternatives": list(d.alternatives),
+                "reason": d.reason,
+                "lines": [str(s) for s in d.sources],
+            }
+            for d in self.decisions
+        ]
+        return json.dumps({"stages": stages, "decisions": decisions, "sources": dict(self.sources)})
