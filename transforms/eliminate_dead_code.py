@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..patterns.generators import Collect, Generator, MultiLoop, Reduce, binder_slices
 from ..patterns.reducers import binary
 from ..staging.builder import Builder
-from ..staging.nodes import ORDERED, Block, Const, Op, Operand, Program, Stmt, Var
+from ..staging.nodes import ORDERED, Block, Const, Operand, Program, Stmt, Var
 from ..staging.primitives import ADD
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import block_effects, blocks, effects, operands, type_vars
@@ -132,6 +133,7 @@ class _Eliminate(Replay):
     def _loop(self, stmt: Stmt, loop: MultiLoop) -> None:
         """The loop with the generators that are needed."""
         generators: list[Generator] = []
+        lengths: list[bool] = []
         binders: list[Var] = []
         for g, part in zip(
             loop.generators, binder_slices(loop.generators, loop.domain), strict=True
@@ -141,14 +143,23 @@ class _Eliminate(Replay):
             if not needed:
                 continue
             only_length = isinstance(g, Collect) and g.cond is not None and len(needed) == 1
-            generators.append(_count(g) if only_length else g)
+            generators.append(g)
+            lengths.append(only_length)
             binders.extend(needed if only_length else own)
         body = Block(loop.body.params, loop.body.stmts, tuple(generators))
-        kept: Op = MultiLoop(loop.domain, body, loop.mapping)
+        kept = self.op(MultiLoop(loop.domain, body, loop.mapping))
+        assert isinstance(kept, MultiLoop)
         names = [b.name for b in binders]
         facts = [b.facts for b in binders]
-        found = self.builder.emit(self.op(kept), names, stmt.sources, facts)
+        found = self.builder.emit(_counting(kept, lengths), names, stmt.sources, facts)
         self.env.update(zip(binders, found, strict=True))
+
+
+def _counting(loop: MultiLoop, lengths: Sequence[bool]) -> MultiLoop:
+    """The loop with counts in place of the filters of which only the length is needed."""
+    pairs = zip(loop.generators, lengths, strict=True)
+    generators = tuple(_count(g) if only_length else g for g, only_length in pairs)
+    return replace(loop, body=Block(loop.body.params, loop.body.stmts, generators))
 
 
 def _count(generator: Generator) -> Generator:

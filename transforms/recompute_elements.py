@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..patterns.generators import Collect
 from ..staging.builder import Builder
 from ..staging.decisions import decide, decline
-from ..staging.nodes import ORDERED, Apply, Bounds, Cast, Index, Operand, Program, Stmt, Var
+from ..staging.nodes import ORDERED, Bounds, Cast, Index, Operand, Program, Stmt, Var
 from ..staging.replay import replay_program
 from ..staging.traversal import effects
 from ..staging.types import Array
@@ -88,47 +89,105 @@ class _Recompute(Demand):
 
 def recomputed(definitions: Definitions, uses: Uses) -> dict[Var, Source]:
     """The arrays to recompute, each with the generator that says how."""
-    ranges = Ranges(definitions)
-    found: dict[Var, Source] = {}
+    choice = _Choice(definitions, uses)
     for array in definitions.stmts:
         source = definitions.source(array)
         if source is None or not isinstance(source.generator, Collect):
             continue
-        if source.generator.cond is None and uses.of(array):
-            if _worth_it(array, source, definitions, uses, ranges):
-                found[array] = source
-    return found
+        if source.generator.cond is None and choice.worth_it(array, source):
+            choice.found[array] = source
+    return choice.found
 
 
-def _worth_it(
-    array: Var, source: Source, definitions: Definitions, uses: Uses, ranges: Ranges
-) -> bool:
-    reads = uses.of(array)
-    if effects(source.loop) & ORDERED or not all(_inside(u, ranges) for u in reads):
-        return False
-    work = element_cost(source, definitions)
-    if work is None:
-        return False
-    id, sources = f"recompute_elements.{name_of(source.stmt)}", source.stmt.sources
-    if work <= TRIVIAL:
-        reason = "an element costs no more than loading it"
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The statements that compute one element; `shared` are the same for all of its row."""
+
+    stmts: tuple[Stmt, ...]
+    shared: tuple[Stmt, ...] = ()
+
+
+class _Choice:
+    """Decides array by array, producers first: what they cost counts where they are recomputed."""
+
+    def __init__(self, definitions: Definitions, uses: Uses) -> None:
+        self.definitions = definitions
+        self.uses = uses
+        self.ranges = Ranges(definitions)
+        self.found: dict[Var, Source] = {}
+        self.costs: dict[Var, int] = {}
+
+    def worth_it(self, array: Var, source: Source) -> bool:
+        """Whether to compute the array's elements where they are read."""
+        reads = self.uses.of(array)
+        if not reads or not all(self._inside(u) for u in reads):
+            return False
+        work = None if effects(source.loop) & ORDERED else self._work(source)
+        if work is None:
+            return False
+        additions = self.costs[array] = self._cost(work.stmts)
+        id, sources = f"recompute_elements.{name_of(source.stmt)}", source.stmt.sources
+        if additions <= TRIVIAL:
+            reason = "an element costs no more than loading it"
+            return decide(id, True, (True, False), reason, sources, neutral=False)
+        around = self.uses.around[source.stmt]
+        if len(source.loop.generators) > 1 or not all(_once(u, around) for u in reads):
+            return False
+        if self._cost(work.shared) > TRIVIAL:
+            decline(id, "all elements of a row share work", sources)
+            return False
+        if additions * (len(reads) - 1) > REPEATED:
+            where = f"it is read in {len(reads)} places and costs {additions} additions an element"
+            decline(id, where, sources)
+            return False
+        reason = "no loop reads an element twice"
         return decide(id, True, (True, False), reason, sources, neutral=False)
-    around = uses.around[source.stmt]
-    if len(source.loop.generators) > 1 or not all(_once(u, around) for u in reads):
-        return False
-    if work * (len(reads) - 1) > REPEATED:
-        where = f"it is read in {len(reads)} places and costs {work} additions an element"
-        decline(id, where, sources)
-        return False
-    reason = "no loop reads an element twice"
-    return decide(id, True, (True, False), reason, sources, neutral=False)
 
+    def _inside(self, use: Use) -> bool:
+        """Whether the use is a read that cannot be outside of the array."""
+        if use.read is None:
+            return False
+        return use.read.bounds is Bounds.PROVEN or self.ranges.index_inside(use.read)
 
-def _inside(use: Use, ranges: Ranges) -> bool:
-    """Whether the use is a read that cannot be outside of the array."""
-    if use.read is None:
-        return False
-    return use.read.bounds is Bounds.PROVEN or ranges.index_inside(use.read)
+    def _cost(self, stmts: tuple[Stmt, ...]) -> int:
+        """The additions, one load not counted; a recomputed array's element costs its own work."""
+        total = loads = 0
+        for stmt in stmts:
+            read = stmt.op.array if isinstance(stmt.op, Index) else None
+            if read in self.found:
+                total += self.costs[read]  # type: ignore[index]
+            else:
+                total += cost(stmt.op)
+                loads += read is not None
+        return total - min(loads, 1)
+
+    def _work(self, source: Source) -> _Work | None:
+        """What one element needs; None when it cannot be had without its row."""
+        (value,) = source.generator.value.operands
+        inside = bound_inside(source.loop.body)
+        if not isinstance(value.type, Array) or value not in inside:
+            return _Work(tuple(self._needed((value,), inside)))
+        row = self.definitions.source(value)
+        if row is None or not isinstance(row.generator, Collect) or row.generator.cond is not None:
+            return None
+        work = self._work(row)
+        if work is None:
+            return None
+        own = bound_inside(row.loop.body)
+        outer = [n for s in work.stmts for n in needs(s) if n not in own]
+        shared = (*self._needed(outer, inside), *work.shared)
+        return _Work((*work.stmts, *shared), shared)
+
+    def _needed(self, operands: Sequence[Operand], inside: set[Var]) -> list[Stmt]:
+        """The statements inside that compute the operands."""
+        found: dict[Stmt, None] = {}
+        pending = list(operands)
+        while pending:
+            stmt = self.definitions.stmt(pending.pop())
+            if stmt is not None and stmt not in found and inside.issuperset(stmt.binders):
+                found[stmt] = None
+                pending.extend(needs(stmt))
+        return list(found)
 
 
 def _once(use: Use, around: tuple[Frame, ...]) -> bool:
@@ -139,47 +198,3 @@ def _once(use: Use, around: tuple[Frame, ...]) -> bool:
     if any(f.kind is Around.REPEAT for f in between):
         return False
     return {i for f in between for i in f.indices} <= set(use.read.indices)
-
-
-def element_cost(source: Source, definitions: Definitions) -> int | None:
-    """The additions for one element, a load not counted; None when it cannot be had alone."""
-    stmts = _element(source, definitions)
-    if stmts is None:
-        return None
-    if all(isinstance(s.op, Apply | Cast | Index) for s in stmts):
-        loads = sum(isinstance(s.op, Index) for s in stmts)
-        return sum(cost(s.op) for s in stmts) - min(loads, 1)
-    return sum(cost(s.op) for s in stmts)
-
-
-def _element(source: Source, definitions: Definitions) -> list[Stmt] | None:
-    """The statements of the loop's body that one element needs, of its row those of one element."""
-    (value,) = source.generator.value.operands
-    inside = bound_inside(source.loop.body)
-    if not isinstance(value.type, Array) or value not in inside:
-        return _needed(value, inside, definitions)
-    row = definitions.source(value)
-    if row is None or not isinstance(row.generator, Collect) or row.generator.cond is not None:
-        return None
-    inner = _element(row, definitions)
-    if inner is None:
-        return None
-    own = bound_inside(row.loop.body)
-    found = dict.fromkeys(inner)
-    for stmt in inner:
-        for need in needs(stmt):
-            if need not in own:
-                found.update(dict.fromkeys(_needed(need, inside, definitions)))
-    return list(found)
-
-
-def _needed(operand: Operand, inside: set[Var], definitions: Definitions) -> list[Stmt]:
-    """The statements inside that compute the operand."""
-    found: dict[Stmt, None] = {}
-    pending: list[Operand] = [operand]
-    while pending:
-        stmt = definitions.stmt(pending.pop())
-        if stmt is not None and stmt not in found and inside.issuperset(stmt.binders):
-            found[stmt] = None
-            pending.extend(needs(stmt))
-    return list(found)

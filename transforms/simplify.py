@@ -6,11 +6,12 @@ from ..staging.nodes import Program
 from .convert_branches import convert_branches
 from .eliminate_dead_code import eliminate_dead_code
 from .hoist_invariants import hoist_invariants
+from .prove_bounds import prove_bounds
 from .share_generators import share_generators
 
 
 def simplify(program: Program) -> Program:
-    """Algebra and sharing, small branches to selections, invariants out of loops, dead code away.
+    """Algebra and sharing, proofs of bounds, small branches to selections, invariants out of loops, dead code away.
 
     Each step is a pass of its own, with its own Before and After; every replay also folds constants
     and shares equal statements.
@@ -19,6 +20,7 @@ def simplify(program: Program) -> Program:
     Does not: change which loops there are, other than by dropping or moving them.
     """
     program = share_generators(program)
+    program = prove_bounds(program)
     program = convert_branches(program)
     program = hoist_invariants(program)
     return eliminate_dead_code(program)

@@ -1,0 +1,52 @@
+"""Reads and folds whose indices are provably inside need no check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..patterns.generators import Fold
+from ..staging.builder import Builder
+from ..staging.nodes import Bounds, Index, Node, Operand, Program, Stmt
+from ..staging.replay import Replay, replay_program
+from .definitions import define
+from .ranges import Ranges
+
+
+def prove_bounds(program: Program) -> Program:
+    """Marks as proven what ranges.py can prove: such work may move, and costs no test.
+
+    Before:
+        ys = loop (i < n) { v = x[i]?; collect v }
+    After:
+        ys = loop (i < n) { v = x[i]; collect v }
+
+    Requires: an index that is an index of a loop over the axis, argmin's result over it, a clipped
+    or otherwise bounded integer.
+    Does not: use what conditions around the read say.
+    """
+    ranges = Ranges(define(program))
+    return replay_program(program, lambda builder: _Prove(builder, ranges))
+
+
+class _Prove(Replay):
+    def __init__(self, builder: Builder, ranges: Ranges) -> None:
+        super().__init__(builder)
+        self.ranges = ranges
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        op = stmt.op
+        if not isinstance(op, Index) or op.bounds is Bounds.PROVEN:
+            return None
+        if not self.ranges.index_inside(op):
+            return None
+        names = tuple(b.name for b in stmt.binders)
+        proven = self.op(replace(op, bounds=Bounds.PROVEN))
+        return self.builder.emit(proven, names, stmt.sources)
+
+    def node(self, node: Node) -> Node:
+        if isinstance(node, Fold) and node.bounds is Bounds.CHECKED:
+            places = zip(node.location, node.shape, strict=True)
+            if all(self.ranges.inside(at, size) for at, size in places):
+                return super().node(replace(node, bounds=Bounds.PROVEN))
+        return super().node(node)
