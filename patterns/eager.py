@@ -2,6 +2,8 @@
 
 `Array` is NumPy's ndarray with the patterns of eager_patterns.py; a user debugs with it. Methods
 that both have take either: a callable is a function of the element, anything else NumPy's axis.
+An array that a function makes with np.zeros and the like, or finds outside, is NumPy's own here:
+where it needs the patterns, `pm.asarray(a)`.
 
 >>> x = asarray([[3.0, 4.0], [0.0, 1.0]])
 >>> x.rows.map(lambda row: np.sqrt((row**2).sum()))
