@@ -27,27 +27,32 @@ def field_values(node: Node) -> tuple[tuple[str, object], ...]:
     return tuple((name, getattr(node, name)) for name in _fields(type(node)))
 
 
-def _walk(value: object) -> Iterator[Operand | Block]:
-    if isinstance(value, Var | Const | Block):
-        yield value
-    elif isinstance(value, Node):
-        for _, field in field_values(value):
-            yield from _walk(field)
+_ENDS = (Var, Const, Block)
+
+
+def _walk(value: object, found: list[Operand | Block]) -> list[Operand | Block]:
+    """Adds the operands and blocks in the value's fields, in order; passes spend their time here."""
+    if isinstance(value, _ENDS):
+        found.append(value)
     elif isinstance(value, tuple):
         for item in cast(tuple[object, ...], value):
-            yield from _walk(item)
+            _walk(item, found)
+    elif isinstance(value, Node):
+        for name in _fields(type(value)):
+            _walk(getattr(value, name), found)
+    return found
 
 
 def operands(node: Node) -> tuple[Operand, ...]:
     """Operands outside the node's blocks, in field order."""
-    return tuple(v for v in _walk(node) if not isinstance(v, Block))
+    return tuple(v for v in _walk(node, []) if not isinstance(v, Block))
 
 
 def blocks(node: Node) -> tuple[Block, ...]:
     """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the
     body's results).
     """
-    return tuple(v for v in _walk(node) if isinstance(v, Block))
+    return tuple(v for v in _walk(node, []) if isinstance(v, Block))
 
 
 def result_blocks(block: Block) -> tuple[Block, ...]:

@@ -8,6 +8,7 @@ from ..staging.builder import Builder
 from ..staging.nodes import Apply, Block, If, Operand, Program, Stmt
 from ..staging.primitives import SELECT
 from ..staging.replay import Replay, replay_program
+from ..staging.traversal import walk_stmts
 from ..staging.types import Scalar
 from .costs import stmts_cost
 from .definitions import define
@@ -29,6 +30,8 @@ def convert_branches(program: Program) -> Program:
     Requires: scalar results, and branches whose work is small and cannot fault.
     Does not: convert branches with loops, checks or reads that are not proven inside.
     """
+    if not any(isinstance(s.op, If) for s in walk_stmts(program.body)):
+        return program
     ranges = Ranges(define(program))
     return replay_program(program, lambda builder: _Convert(builder, ranges))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..staging.passes import Milestone, Pass, Pipeline
 from .cpu_levels import cpu_levels
+from .eliminate_dead_code import eliminate_dead_code
 from .fuse_horizontal import fuse_horizontal
 from .fuse_vertical import fuse_vertical
 from .interchange_reduce import interchange_reduce
@@ -12,16 +13,17 @@ from .reduce_conditionally import reduce_conditionally
 from .simplify import simplify
 
 SIMPLIFY = Pass("simplify", simplify, "algebra, sharing, invariants out of loops, dead code away")
+CLEAN = Pass("eliminate_dead_code", eliminate_dead_code, "what nothing needs disappears")
 RECOMPUTE = Pass("recompute_elements", recompute_elements, "cheap arrays are not stored")
 VERTICAL = Pass("fuse_vertical", fuse_vertical, "a producer joins its consumer")
 HORIZONTAL = Pass("fuse_horizontal", fuse_horizontal, "independent loops over one domain join")
 CONDITIONALLY = Pass("reduce_conditionally", reduce_conditionally, "one pass for all keys")
 INTERCHANGE = Pass("interchange_reduce", interchange_reduce, "columns are reduced row by row")
 
-# Loops become one: first what is cheap to compute twice (simplify then drops the arrays), then
+# Loops become one: first what is cheap to compute twice (the arrays are then dead), then
 # producers into consumers, then the rest. Horizontal comes last: merged loops could no longer
 # follow a producer of which only one of them is a consumer.
-FUSION: Pipeline = (RECOMPUTE, SIMPLIFY, VERTICAL, HORIZONTAL, SIMPLIFY)
+FUSION: Pipeline = (RECOMPUTE, CLEAN, VERTICAL, HORIZONTAL, CLEAN)
 
 FUSED: Pipeline = (
     Milestone("staged"),
@@ -39,7 +41,9 @@ FUSED: Pipeline = (
     # An interchange may have freed a filter, or a filter a key: once more.
     CONDITIONALLY,
     INTERCHANGE,
+    SIMPLIFY,
     *FUSION,
+    SIMPLIFY,
     Milestone("fused"),
 )
 

@@ -11,7 +11,7 @@ from .share_generators import share_generators
 
 
 def simplify(program: Program) -> Program:
-    """Algebra and sharing, proofs of bounds, small branches to selections, invariants out of loops, dead code away.
+    """Algebra, sharing, proofs of bounds, branches to selections, invariants out, dead code away.
 
     Each step is a pass of its own, with its own Before and After; every replay also folds constants
     and shares equal statements.
