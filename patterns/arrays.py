@@ -212,6 +212,8 @@ class ArrayRep(reps.Arithmetic, Aggregates):
     def astype(self, dtype: Any) -> ArrayRep:
         """A copy with elements converted as NumPy does."""
         to = Scalar(np.dtype(dtype))
+        if to == self.scalar:
+            return self.copy()
         return as_array(emit.array(self.sizes, lambda *i: reps.cast(self.element(*i), to)))
 
     def copy(self) -> ArrayRep:

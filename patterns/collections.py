@@ -357,7 +357,8 @@ def converted(value: Rep, to: Scalar) -> Rep:
     """A number or an array with elements of type `to`."""
     if isinstance(value, ScalarRep):
         return cast(value, to)
-    return as_array(value).astype(to.dtype)
+    array = as_array(value)
+    return array if array.scalar == to else array.astype(to.dtype)
 
 
 def strong(value: Rep) -> Rep:

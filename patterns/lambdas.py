@@ -40,20 +40,24 @@ def reduce_by(
 
 def _staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:
     """`f` as a block (a1.., b1..) -> c1.. whose results have the types of its parameters."""
-    params = tuple(Var(t, f"{side}") for side in ("a", "b") for t in types)
-    width = len(types)
+    params = tuple(Var(t, side) for side in ("a", "b") for t in types)
 
     def run() -> list[Operand]:
-        sides = (params[:width], params[width:])
-        a, b = (pytree.unflatten(structure, [rep_of(v) for v in side]) for side in sides)
-        results, made = emit.flatten(f(a, b))
-        if made != structure:
-            raise StagingTypeError(
-                "reduce(f): f must return what it takes: a value of the same form"
-            )
+        results = _applied(f, structure, params)
         return [_fitting(r, t).operand for r, t in zip(results, types, strict=True)]
 
     return emit.block(params, run)
+
+
+def _applied(f: Selector, structure: Tree, params: tuple[Var, ...]) -> list[Rep]:
+    """The leaves of what f returns for two values held by the parameters."""
+    width = len(params) // 2
+    sides = (params[:width], params[width:])
+    a, b = (pytree.unflatten(structure, [rep_of(v) for v in side]) for side in sides)
+    leaves, made = emit.flatten(f(a, b))
+    if made != structure:
+        raise StagingTypeError("reduce(f): f must return what it takes: a value of the same form")
+    return leaves
 
 
 def _fitting(value: Rep, type_: Type) -> Rep:
@@ -84,10 +88,7 @@ def _result_types(f: Selector, structure: Tree, types: tuple[Type, ...]) -> tupl
     params = tuple(Var(t) for _ in range(2) for t in types)
     scope = builder.open(params)
     try:
-        sides = (params[: len(types)], params[len(types) :])
-        a, b = (pytree.unflatten(structure, [rep_of(v) for v in side]) for side in sides)
-        leaves, _ = emit.flatten(f(a, b))
-        return tuple(strong(leaf).type for leaf in leaves)
+        return tuple(strong(leaf).type for leaf in _applied(f, structure, params))
     finally:
         builder.abandon(scope)
 

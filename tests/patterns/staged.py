@@ -1,19 +1,21 @@
-"""Staging by hand, for tests of the layer below jit: a function's program, and its interpretation."""
+"""Staging by hand, for tests of the layer below jit: a function's program and what it computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from parloom.patterns import emit, reference
+from parloom.patterns.generators import MultiLoop
 from parloom.staging import pytree
 from parloom.staging.builder import Builder
 from parloom.staging.context import Trace, enter
-from parloom.staging.nodes import Block, Program, Var
+from parloom.staging.nodes import Block, Op, Program, Var
 from parloom.staging.replay import Replay
 from parloom.staging.reps import rep_of
+from parloom.staging.traversal import walk_stmts
 from parloom.staging.types import (
     WEAK_FLOAT,
     WEAK_INT,
@@ -21,6 +23,8 @@ from parloom.staging.types import (
     Scalar,
     Type,
 )
+
+O = TypeVar("O", bound=Op)
 
 
 def _type(value: object) -> Type:
@@ -32,7 +36,7 @@ def _type(value: object) -> Type:
 
 
 def stage(f: Callable[..., Any], *args: Any) -> tuple[Program, list[Any], pytree.Tree]:
-    """The program of `f`, what its parameters get (captured arrays last), its result's structure."""
+    """The program of `f`, its parameters' values (captured arrays last), the result's structure."""
     t = Trace()
     leave = enter(t)
     try:
@@ -68,3 +72,31 @@ def interpret(f: Callable[..., Any], *args: Any) -> Any:
     """What the interpreter computes for `f`'s program."""
     program, values, tree = stage(f, *args)
     return pytree.unflatten(tree, reference.interpret(program, values))
+
+
+def loops(program: Program) -> list[MultiLoop]:
+    """All loops of the program, outer before inner, in order."""
+    return [s.op for s in walk_stmts(program.body) if isinstance(s.op, MultiLoop)]
+
+
+def ops(program: Program, kind: type[O]) -> list[O]:
+    """All ops of one class, in order."""
+    return [s.op for s in walk_stmts(program.body) if isinstance(s.op, kind)]
+
+
+def agree(f: Callable[..., Any], *args: Any, reference: Callable[..., Any] | None = None) -> None:
+    """Asserts that f interpreted gives what `reference`, by default f itself, gives in NumPy."""
+    own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    with np.errstate(all="ignore"):
+        expected = (reference or f)(*own)
+    _assert_close(interpret(f, *args), expected)
+
+
+def _assert_close(found: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        for one, other in zip(found, expected, strict=True):
+            _assert_close(one, other)
+        return
+    actual, wanted = np.asarray(found), np.asarray(expected)
+    assert (actual.dtype, actual.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_allclose(actual, wanted, rtol=1e-13, atol=1e-13)

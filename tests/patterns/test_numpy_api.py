@@ -1,0 +1,152 @@
+"""NumPy's functions on staged arrays give NumPy's values, or are refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parloom.patterns.generators import Collect, Reduce
+from parloom.patterns.numpy_api import creation
+from parloom.staging import errors
+from tests.patterns.staged import agree, interpret, loops, stage
+
+X = np.random.default_rng(1).normal(size=(5, 3))
+V = np.random.default_rng(2).normal(size=6)
+NAN = np.array([3.0, np.nan, 1.0, np.nan])
+
+FUNCTIONS: list[Callable[[Any], Any]] = [
+    lambda x: np.sum(x),
+    lambda x: np.sum(x, axis=0, keepdims=True),
+    lambda x: np.sum(x, axis=-1, dtype=np.float32),
+    lambda x: np.prod(x, axis=0),
+    lambda x: np.mean(x, 0),
+    lambda x: np.var(x, axis=0, ddof=1),
+    lambda x: np.std(x, axis=0, keepdims=True),
+    lambda x: np.min(x, axis=-1),
+    lambda x: np.max(x),
+    lambda x: np.argmin(x, axis=0),
+    lambda x: np.argmax(x),
+    lambda x: np.any(x > 0, axis=0),
+    lambda x: np.all(x < 9),
+    lambda x: np.count_nonzero(x > 0),
+    lambda x: np.count_nonzero(x > 0, axis=0),
+    lambda x: np.where(x > 0, x, 0),
+    lambda x: np.clip(x, -0.5, 0.5),
+    lambda x: np.round(x),
+    lambda x: np.diff(x, axis=0),
+    lambda x: np.flip(x),
+    lambda x: np.ravel(x),
+    lambda x: np.expand_dims(x, -1),
+    lambda x: np.squeeze(x[None]),
+    lambda x: np.concatenate([x, x[1:], x[:0]]),
+    lambda x: np.stack([x, x * 2], axis=-1),
+    lambda x: np.vstack([x, x]),
+    lambda x: np.hstack([x, x]),
+    lambda x: np.zeros_like(x) + np.ones_like(x, dtype=np.int32) + np.full_like(x, 7),
+    lambda x: np.take(x, [0, -1], axis=0),
+    lambda x: np.linalg.norm(x),
+    lambda x: np.dot(x, 2),
+    lambda x: np.ndim(x) + np.size(x, 0) * np.sum(x),
+]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_functions_of_vectors_and_matrices(f: Callable[[Any], Any]) -> None:
+    agree(f, X)
+    agree(f, V)
+
+
+MATRIX: list[Callable[[Any], Any]] = [
+    lambda x: x @ x.T,
+    lambda x: x.T @ x[:, 0],
+    lambda x: x[:, 0] @ x,
+    lambda x: np.dot(x.T, x),
+    lambda x: np.inner(x, x),
+    lambda x: np.outer(x[0], x[:, 0]),
+    lambda x: np.trace(x @ x.T),
+    lambda x: np.diag(x) + np.diag(np.diag(x))[0],
+    lambda x: np.transpose(x),
+    lambda x: np.swapaxes(x, 0, 1),
+    lambda x: np.linalg.norm(x, axis=1),
+    lambda x: np.broadcast_to(x[0], x.shape),
+    lambda x: np.column_stack([x, x[:, 0]]),
+    lambda x: x.sum(axis=(0, 1)) + x.mean(axis=(1,)),
+    lambda x: x.argmin(axis=1, keepdims=True),
+]
+
+
+@pytest.mark.parametrize("f", MATRIX)
+def test_functions_of_matrices(f: Callable[[Any], Any]) -> None:
+    agree(f, X)
+
+
+def test_a_column_sum_is_a_collect_of_reduces() -> None:
+    program, _, _ = stage(lambda x: x.sum(axis=0), X)
+    outer, inner = loops(program)
+    assert [type(g) for g in (*outer.generators, *inner.generators)] == [Collect, Reduce]
+    assert (outer.domain, inner.domain) == ((program.sizes[1],), (program.sizes[0],))
+
+
+def test_nan_propagates_and_the_first_one_wins() -> None:
+    agree(lambda v: (v.min(), v.max(), v.argmin(), v.argmax(), v.mean()), NAN)
+
+
+def test_small_integers_widen() -> None:
+    i = np.full(4, 2**30, np.int32)
+    agree(lambda i: (i.sum(), i.prod(), i.mean(), (i > 0).sum()), i)
+    agree(lambda i: i.sum(axis=0), i.reshape(2, 2))
+
+
+def test_empty_arrays() -> None:
+    empty = np.zeros(0)
+    agree(lambda v: (v.sum(), v.prod(), v.any(), v.all()), empty)
+    agree(lambda v: v.mean(), empty, reference=lambda v: np.float64("nan"))
+    with pytest.raises(ValueError, match="min"):
+        interpret(lambda v: v.min(), empty)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(5,), (2, 7), (7, 2, -2), (0, 1, 0.3), (1.5,), (2, 2), (np.int32(3),)]
+)
+def test_arange(bounds: tuple[Any, ...]) -> None:
+    agree(lambda: creation.arange(*bounds), reference=lambda: np.arange(*bounds))
+
+
+def test_creation_with_sizes_at_run_time() -> None:
+    agree(lambda n: creation.arange(n), 5, reference=np.arange)
+    agree(lambda n: creation.eye(n, k=1), 4, reference=lambda n: np.eye(n, k=1))
+    agree(lambda n: creation.zeros((n, 2)), 4, reference=lambda n: np.zeros((n, 2)))
+    agree(lambda n: creation.full(n, 2.5), 3, reference=lambda n: np.full(n, 2.5))
+    agree(lambda n: creation.ones(n, np.int8), 3, reference=lambda n: np.ones(n, np.int8))
+    agree(lambda n: creation.identity(n), 3, reference=np.identity)
+
+
+def test_a_negative_size_raises() -> None:
+    with pytest.raises(errors.ShapeError, match="negative dimensions are not allowed"):
+        stage(lambda x: creation.zeros(-1), X)
+    with pytest.raises(ValueError, match="negative dimensions are not allowed"):
+        interpret(lambda n: creation.zeros(n), -1)
+
+
+def test_lists_of_staged_numbers_are_arrays() -> None:
+    agree(lambda v: np.stack([v[0], v[1] * 2, 3]), V)
+    agree(lambda v: v[:2] + [v[0], 1], V, reference=lambda v: v[:2] + np.array([v[0], 1]))
+
+
+def test_the_rest_is_refused_by_name() -> None:
+    with pytest.raises(errors.Limitation, match=r"np\.sort is not supported") as info:
+        stage(lambda x: np.sort(x), X)
+    assert "instead: one of np." in str(info.value)
+    with pytest.raises(errors.Limitation, match=r"np\.sum with initial="):
+        stage(lambda x: np.sum(x, initial=1), X)
+    with pytest.raises(errors.Limitation, match="condition alone"):
+        stage(lambda x: np.where(x > 0), X)
+    with pytest.raises(errors.Limitation, match="decimals"):
+        stage(lambda x: np.round(x, 2), X)
+    with pytest.raises(errors.ShapeError, match="axis 2 is out of bounds"):
+        stage(lambda x: x.sum(axis=2), X)
+    with pytest.raises(errors.StagingTypeError, match="an axis must be a Python integer"):
+        stage(lambda x, k: x.sum(axis=k), X, 1)
