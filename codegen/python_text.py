@@ -166,7 +166,10 @@ class Printer:
             helper = self.helper("to_int64" if target.kind == "i" else "to_uint64")
             inner = f"{helper}({self.text(expr.arg)})"
             return inner if target.itemsize == 8 else f"np.{target.name}({inner})"
-        return f"np.{target.name}({self.text(expr.arg)})"
+        inner = self.text(expr.arg)
+        if source == np.int64 and target.kind in "iu" and target != source:
+            inner = f"np.int64({inner})"  # a loop's index is a Python integer, which does not wrap
+        return f"np.{target.name}({inner})"
 
     def helper(self, name: str) -> str:
         """A function of scalar_functions.py."""
@@ -298,6 +301,17 @@ def _xor(printer: Printer, expr: Prim) -> tuple[str, int]:
     return f"{a} != {b}", _PRECEDENCE["!="]
 
 
+def _least(builtin: str) -> Callable[[Printer, Prim], tuple[str, int]]:
+    """Integers have Python's own; floats a helper that lets NaN through."""
+
+    def found(printer: Printer, expr: Prim) -> tuple[str, int]:
+        if expr.dtype.kind in "iu":
+            return f"{builtin}({printer.arguments(expr.args)})", _ATOM
+        return printer.call(expr), _ATOM
+
+    return found
+
+
 def _square(printer: Printer, expr: Prim) -> tuple[str, int]:
     return printer.primitive(Prim(p.MULTIPLY, (expr.args[0], expr.args[0]), expr.dtype))
 
@@ -314,6 +328,8 @@ _SPECIAL: dict[Primitive, Callable[[Printer, Prim], tuple[str, int]]] = {
     p.LOGICAL_NOT: _not,
     p.LOGICAL_XOR: _xor,
     p.ISNAN: _isnan,
+    p.MINIMUM: _least("min"),
+    p.MAXIMUM: _least("max"),
     p.SQUARE: _square,
     p.INVERT: _invert,
 }
@@ -325,14 +341,14 @@ def literal(value: np.generic) -> tuple[str, int]:
         case d if d.kind == "b":
             return str(bool(value)), _ATOM
         case d if d == np.int64:
-            number = int(value)  # type: ignore[call-overload]
+            number = int(value)
             return (str(number), _ATOM) if number >= 0 else (f"np.int64({number})", _ATOM)
         case d if d == np.float64:
-            return float_literal(float(value)), _ATOM  # type: ignore[arg-type]
+            return float_literal(float(value)), _ATOM
         case d if d.kind == "f":
-            return f"np.{d.name}({float_literal(float(value))})", _ATOM  # type: ignore[arg-type]
+            return f"np.{d.name}({float_literal(float(value))})", _ATOM
         case d if d.kind == "c":
-            z = complex(value)  # type: ignore[arg-type]
+            z = complex(value)
             parts = f"{float_literal(z.real)}, {float_literal(z.imag)}"
             return f"np.{d.name}(complex({parts}))", _ATOM
         case d:

@@ -1,4 +1,4 @@
-"""What `explain` answers: the program at every stage, the decisions with reasons, the text that runs.
+"""What `explain` answers: the program at every stage, the decisions, the text that runs.
 
 A report prints as text, shows as HTML in a notebook, and converts to JSON.
 """

@@ -1,4 +1,4 @@
-"""What every back end answers before it prints anything: what it cannot do, with the user's line."""
+"""What a back end answers before it prints anything: what it cannot do, with the user's line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """cpu_levels: which loops run in parallel, in which form, and in which order reductions combine.
 
-    Before:  s: f64 = loop (i < n) { ...; reduce sum (e) }
-    After:   s: f64 = loop (i < n) [rows] { ...; reduce sum (e) in order(chunk >= 4096, 64 chunks, block 128) }
+    Before:  s: f64 = loop (i < n) { ... reduce sum (e) }
+    After:   s: f64 = loop (i < n) mapped cpu_levels(strip=0, ...) { ... reduce sum order(...) (e) }
 
 Requires: nothing; the outermost loops of the program's sequential part become parallel.
 Does not: change any result but the rounding of float sums, whose order it sets as data.
@@ -16,6 +16,7 @@ from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
 from ..patterns.reducers import Order, Reducer
 from ..staging.decisions import decide
 from ..staging.nodes import Block, Index, Operand, Program, Stmt, Var
+from ..staging.records import record
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import free_vars
 from ..staging.types import Array
@@ -29,6 +30,7 @@ FOLD_CHUNKS = 16
 WHOLE = 2**62
 
 
+@record
 @dataclass(frozen=True, slots=True)
 class CpuLevels(Mapping):
     """The CPU's mapping of a parallel loop.
@@ -39,9 +41,6 @@ class CpuLevels(Mapping):
 
     strip: int
     order: Order
-
-    def __str__(self) -> str:
-        return f"strip {self.strip}" if self.strip else "rows"
 
 
 def cpu_levels(program: Program) -> Program:

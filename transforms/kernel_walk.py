@@ -50,7 +50,7 @@ def has_loops(node: object) -> bool:
 def parameters(
     body: Sequence[Statement], given: tuple[Local, ...], fault: Buffer
 ) -> tuple[Local | Buffer, ...]:
-    """The free locals and the buffers of a body, in first-use order; `fault` last if it can fault."""
+    """The free locals and the buffers of a body, in first-use order; `fault` last, if it faults."""
     inside = {id(local) for local in (*bound(list(body)), *given)}
     names = {local.name for local in given}
     found: dict[int, Local | Buffer] = {}

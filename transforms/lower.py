@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ..patterns.generators import MultiLoop, binder_slices
 from ..staging import primitives as p
@@ -65,14 +66,9 @@ def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
     ]
     fault = Buffer("fault", INT, (2,), Space.FAULT)
     chunk = chunk_function(scope, op, op.mapping, parts, fault)
-    small = [
-        small_function(scope, n, [h for q in parts for h in hooks(q)], fault)
-        for n, hooks in (
-            ("init", lambda q: q.init),
-            ("combine", lambda q: q.combine),
-            ("finish", lambda q: q.finish),
-        )
-    ]
+    init = small_function(scope, "init", [h for q in parts for h in q.init], fault)
+    combine = small_function(scope, "combine", [h for q in parts for h in q.combine], fault)
+    finish = small_function(scope, "finish", [h for q in parts for h in q.finish], fault)
     return Kernel(
         name,
         op.domain,
@@ -82,10 +78,10 @@ def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
         tuple(scope.private),
         fault,
         tuple(scope.sites),
-        small[0],
+        init,
         chunk,
-        small[1],
-        small[2],
+        combine,
+        finish,
         stmt.sources,
     )
 
@@ -156,8 +152,15 @@ def inner_axes(
         out = body
     with b.nested(out):
         b.block(op.body)
-        for generator, part in zip(op.generators, parts, strict=True):
-            conditionally(b, generator, lambda part=part: part.step(b, indices))  # type: ignore[misc]
+        step_parts(b, op, parts, indices)
+
+
+def step_parts(
+    b: BlockLowering, op: MultiLoop, parts: Sequence[Part], indices: tuple[Expr, ...]
+) -> None:
+    """One index of every generator, under its condition."""
+    for generator, part in zip(op.generators, parts, strict=True):
+        conditionally(b, generator, partial(part.step, b, indices))
 
 
 def block_loop(
@@ -203,9 +206,7 @@ def strip_loop(
     load_tiles(inner, op, strip)
     inner.block(op.body)
     with inner.pin():
-        for generator, part in zip(op.generators, parts, strict=True):
-            index = (inner.lane_index(),)
-            conditionally(inner, generator, lambda part=part: part.step(inner, index))  # type: ignore[misc]
+        step_parts(inner, op, parts, (inner.lane_index(),))
     inner.close_lanes()
     run_all(inner, [h for q in parts for h in q.close_block])
 
@@ -213,21 +214,23 @@ def strip_loop(
 def load_tiles(b: BlockLowering, op: MultiLoop, strip: Strip) -> None:
     """Transposed copies of the rows that nested loops read again: lanes become the last axis."""
     for array in reused_arrays(op, strip.index):
-        type_ = array_type(array)
-        shape = (*b.shape(Array(type_.element, type_.shape[1:])), strip.width)
-        tile = b.scope.scratch(f"{array.name}_tile", type_.element.dtype, shape)
-        with b.pin():
-            index = b.lane_index()
-            extents = [b.expr(size_operand(d)) for d in type_.shape[1:]]
-            nest(
-                b,
-                extents,
-                lambda at, array=array, tile=tile: b.out.append(  # type: ignore[misc]
-                    Store(tile, (*at, strip.lane), b.element(array, (index, *at)))
-                ),
-            )
-        b.tiles[array] = tile
+        b.tiles[array] = load_tile(b, array, strip)
     b.close_lanes()
+
+
+def load_tile(b: BlockLowering, array: Var, strip: Strip) -> Buffer:
+    """One array's tile; the loop over the row is inside, for its elements lie side by side."""
+    type_ = array_type(array)
+    shape = (*b.shape(Array(type_.element, type_.shape[1:])), strip.width)
+    tile = b.scope.scratch(f"{array.name}_tile", type_.element.dtype, shape)
+    with b.pin():
+        row = b.lane_index()
+
+        def copy_element(at: tuple[Expr, ...]) -> None:
+            b.out.append(Store(tile, (*at, strip.lane), b.element(array, (row, *at))))
+
+        nest(b, [b.expr(size_operand(d)) for d in type_.shape[1:]], copy_element)
+    return tile
 
 
 def reused_arrays(op: MultiLoop, index: Var) -> list[Var]:

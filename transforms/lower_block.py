@@ -2,7 +2,7 @@
 
 `BlockLowering` walks a block once and appends statements. In *row* form the parallel loop runs
 index by index and every scalar is a local. In *strip* form it runs `width` indices at a time:
-a scalar that depends on the index is *varying* and lives in a lane loop (`for lane in range(rows)`);
+a scalar that depends on the index is *varying* and lives in a lane loop, `for lane in range(rows)`;
 a nested loop with the same extents for every index stands outside of the lane loops, so that the
 innermost loop runs over lanes. A varying value that another lane loop reads is spilled to a buffer
 with one element a lane. What cannot be split so is *pinned*: lowered in row form inside one lane
@@ -76,7 +76,11 @@ from .lower_scope import (
 
 
 class BlockLowering:
-    """Lowers blocks into `out`; `iteration` is what a fault records, `strip` the strip form's lanes."""
+    """Lowers blocks into `out`.
+
+    iteration : what a fault records
+    strip : the lanes of the strip form, None for the row form
+    """
 
     def __init__(
         self,
@@ -444,7 +448,7 @@ def produces(op: MultiLoop) -> bool:
 
 
 def may_strip(op: MultiLoop) -> bool:
-    """Whether a nested loop can run over lanes: scalar reductions of scalar work, nested likewise."""
+    """Whether a nested loop can run over lanes: scalar reductions of scalar work, and so inside."""
     for generator in op.generators:
         if not isinstance(generator, Reduce) or generator.cond is not None:
             return False

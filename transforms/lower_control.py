@@ -95,7 +95,7 @@ def next_state(b: BlockLowering, places: Sequence[Place], body: Block) -> None:
 
 
 def hold_copy(b: BlockLowering, result: Operand, places: Sequence[Place]) -> Stored | Uniform:
-    """The operand in a local, or in a buffer that is no part of the state (which is overwritten)."""
+    """The operand in a local, or in a buffer that is no part of the state, which changes."""
     held = hold(b, result)
     if isinstance(held, Uniform) or all(held.buffer is not place.target for place in places):
         return held

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
 from ..staging import primitives as p
-from ..staging.errors import Limitation
-from ..staging.nodes import Block, Bounds, ErrorKind, Operand, Stmt, Var, size_operand
+from ..staging.nodes import Block, Bounds, ErrorKind, Operand, Stmt, Var, operand_dim, size_operand
 from ..staging.traversal import free_vars
 from ..staging.types import Array, Scalar
 from .kernel_ir import Assign, Expr, For, If, Let, Literal, Local, Statement, Store
@@ -72,7 +72,7 @@ def step_all(
 ) -> None:
     """One iteration of every generator."""
     for generator, run in zip(op.generators, running, strict=True):
-        conditionally(b, generator, lambda run=run: run.step(indices))  # type: ignore[misc]
+        conditionally(b, generator, partial(run.step, indices))
 
 
 # Over lanes: unrolled, and jammed into the lane loops of the loops inside.
@@ -237,12 +237,11 @@ def begin_filter(
 ) -> Running:
     """A compacted array: scratch for the whole domain, and a count."""
     size, binder = binders
-    if len(op.domain) != 1:
-        raise Limitation("a filter over several axes inside a parallel loop")
     type_ = array_type(binder)
-    extent = op.domain[0]
+    domain = b.shape(Array(type_.element, tuple(map(operand_dim, op.domain))))
     inner = b.shape(Array(type_.element, type_.shape[1:]))
-    buffer = b.scope.scratch(binder.name or "kept", type_.element.dtype, (extent, *inner))
+    whole = tuple(size_operand(d) if isinstance(d, int) else d for d in domain)
+    buffer = b.scope.scratch(binder.name or "kept", type_.element.dtype, (whole, *inner))
     count = Local(b.scope.names.fresh(size.name, "count"), INT)
     b.out.append(Let(count, integer(0)))
     b.env[size], b.env[binder] = Uniform(count), Stored(buffer)

@@ -1,4 +1,4 @@
-"""What lowering keeps in mind: where each value of the pattern IR lives, and what a kernel needs."""
+"""What lowering keeps in mind: where each value of the pattern IR lives, what a kernel needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..staging.locations import Location
 from ..staging.nodes import Apply, Cast, ErrorKind, Index, Operand, Stmt, Var
 from ..staging.primitives import Primitive
 from ..staging.types import Array, Exists, Scalar
-from .kernel_ir import Buffer, Expr, Literal, Local, Prim, Site, Space, Statement
+from .kernel_ir import Buffer, Expr, Extent, Literal, Local, Prim, Site, Space, Statement
 from .lower_names import Names
 
 INT = np.dtype(np.int64)
@@ -131,9 +131,7 @@ class KernelScope:
             self.inputs[var] = known
         return known
 
-    def scratch(
-        self, hint: str, dtype: np.dtype[np.generic], shape: tuple[Operand | int, ...]
-    ) -> Buffer:
+    def scratch(self, hint: str, dtype: np.dtype[np.generic], shape: tuple[Extent, ...]) -> Buffer:
         """A private buffer."""
         buffer = Buffer(self.names.fresh(hint), dtype, shape, Space.PRIVATE)
         self.private.append(buffer)

@@ -39,7 +39,7 @@ class NativeBound:
 
 @dataclass(frozen=True, slots=True)
 class NativeCode:
-    """A program's native functions; `whole` are those of whole-array statements, which NumPy runs."""
+    """A program's native functions; those in `whole` are whole-array statements, for NumPy."""
 
     functions: Mapping[str, NativeFunction]
     whole: Mapping[str, Any]

@@ -1,0 +1,59 @@
+"""Helpers of the tests that run kernels: a program through the CPU's passes and both printings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from parloom.codegen.cpu import code
+from parloom.codegen.cpu.target import lower_program
+from parloom.codegen.python_text import print_kernels
+from parloom.codegen.runtime.program import run_program
+from parloom.patterns.reference import interpret
+from parloom.staging.nodes import Program
+from parloom.staging.passes import Pipeline, run
+from parloom.transforms.kernel_walk import has_loops
+from parloom.transforms.pipelines import LEVELS
+
+
+def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:
+    """The program after the pipeline."""
+    return run(program, pipeline).program
+
+
+def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
+    """A mapped program, its kernels as plain Python."""
+    kernels = lower_program(program)
+    return run_program(program, kernels, code.plain(text_of(program)), arguments)
+
+
+def run_native(program: Program, arguments: Sequence[Any]) -> list[Any]:
+    """A mapped program, its kernels compiled."""
+    kernels = lower_program(program)
+    ordered = list(kernels.values())
+    loops = print_kernels(ordered, lambda function: has_loops(function.body))
+    whole = print_kernels(ordered, lambda function: not has_loops(function.body))
+    return run_program(program, kernels, code.native(loops, whole, ordered, loops), arguments)
+
+
+def text_of(program: Program) -> str:
+    """The text of a mapped program's kernels."""
+    return print_kernels(list(lower_program(program).values()))
+
+
+def same_bits(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether two lists of results agree bit for bit (one NaN is like another)."""
+    return all(map(_same, first, second))
+
+
+def _same(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    equal = (a == b) & (np.signbit(a) == np.signbit(b)) if a.dtype.kind == "f" else a == b
+    return bool(np.all(equal | ((a != a) & (b != b))))
+
+
+__all__ = ["interpret", "mapped", "run_native", "run_plain", "same_bits", "text_of"]
