@@ -9,7 +9,7 @@ as patterns/checks.py does for multiloops. A violation is our bug, an InternalEr
 Traceback (most recent call last):
     ...
 parloom.staging.errors.InternalError: the example is not well formed: y is not visible here
-  in the results of the program
+  in the header or the results of the program
 """
 
 from __future__ import annotations
@@ -77,12 +77,11 @@ class Checker:
             raise self._error(message)
 
     def _error(self, message: str) -> InternalError:
-        if self._stmt is None:
-            where, place = (), "the results of the program"
-        else:
-            where, place = self._stmt.sources, f"\n    {_shown(self._stmt)}"
+        stmt = self._stmt
+        place = f"\n    {_shown(stmt)}" if stmt else "the header or the results of the program"
         return InternalError(
-            f"{self._what} is not well formed: {message}\n  in {place}", where=where
+            f"{self._what} is not well formed: {message}\n  in {place}",
+            where=stmt.sources if stmt else (),
         )
 
     # Scopes.

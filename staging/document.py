@@ -52,7 +52,8 @@ class Document:
     def line(self, text: str = "", note: str = "") -> None:
         """One whole line, with a comment behind it if there is a `note`."""
         self.write(text)
-        self.note(note)
+        if note:
+            self.note(note)
         self.end_line()
 
     @contextmanager

@@ -79,7 +79,7 @@ def read(token: str, negative: bool = False) -> Const:
     if kind == "f":
         return _float(digits, negative, scalar)
     number = -int(digits) if negative else int(digits)
-    info = np.iinfo(scalar.dtype)  # type: ignore[type-var]
+    info = np.iinfo(scalar.dtype.name)
     if kind not in "iu" or not info.min <= number <= info.max:
         raise ValueError(f"{number} is no {scalar}")
     return Const(number, scalar)

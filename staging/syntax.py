@@ -135,7 +135,9 @@ def derived(node_type: type[Node]) -> str:
     parts = [snake(node_type.__name__)]
     for name in sorted(names, key=lambda name: hints[name] is Block):
         hint = hints[name]
-        if hint is bool or (isinstance(hint, type) and issubclass(hint, Node | Block)):
+        if hint is Block:
+            parts.append(f"{{{name}:list}}")
+        elif hint is bool or (isinstance(hint, type) and issubclass(hint, Node)):
             parts.append(f"{{{name}}}")
         elif typing.get_origin(hint) is tuple:
             parts.append(f"{name}=[{{{name}}}]")
