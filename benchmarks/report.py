@@ -37,7 +37,7 @@ def show(console: Console, measured: Measured) -> None:
         caption_justify="left",
     )
     times.add_column("", no_wrap=True)
-    times.add_column("how")
+    times.add_column("how", no_wrap=True)
     for column in ("median ms", "least ms", "ratio", "faster"):
         times.add_column(column, justify="right", no_wrap=column == "ratio")
     for row in measured.rows:

@@ -19,12 +19,12 @@ from parloom.dsls import optiml as ml
 
 console = Console(highlight=False)
 status = console.status("compiling")
-moves = []  # the largest move of a centroid, one an iteration
+moves = []  # the sum of squared moves of the centroids, one an iteration
 
 
 def on_iteration(iteration, move):
     moves.append(move)
-    status.update(f"iteration {iteration}: largest move of a colour {256 * move:.3f}")
+    status.update(f"iteration {iteration}: the colours moved by {256 * move**0.5:.3f}")
 
 
 def nearest(p, centroids):
@@ -132,7 +132,7 @@ def main(argv=None):
     option("image", nargs="?", type=Path, help="a picture (scikit-learn's china.jpg)")
     option("-k", "--colours", type=int, default=16, help="how many (16)")
     option("--seed", type=int, default=0, help="chooses the first centroids (0)")
-    option("--tol", type=float, default=1e-3, help="stop when no colour moves further (1e-3)")
+    option("--tol", type=float, default=1e-6, help="least sum of squared moves (1e-6)")
     option("--max-iter", type=int, default=100, help="iterations at most (100)")
     option("--output", type=Path, default=Path("kmeans_colours.png"), help="(kmeans_colours.png)")
     option("--explain", action="store_true", help="print every stage of the compilation")

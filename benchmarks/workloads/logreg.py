@@ -124,11 +124,11 @@ def with_partials(pass_over: Function, chunks: int = 16) -> Function:
 def parloom() -> Function:
     """The OptiML program."""
     import parloom as pm
+    from parloom.dsls import optiml as ml
 
     @pm.jit
     def gradient(x: Any, y: Any, theta: Any) -> Any:
-        residual = 1.0 / (1.0 + np.exp(-(x @ theta))) - y
-        return x.T @ residual
+        return x.T @ (ml.sigmoid(x @ theta) - y)
 
     return gradient  # type: ignore[no-any-return, unused-ignore]
 
