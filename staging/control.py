@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from .branches import Branches
 from .builder import Scope
-from .context import Trace, trace
+from .context import Trace, current, trace
 from .errors import UserError
 from .locations import caller
 from .loops import Loop
@@ -38,7 +38,7 @@ def decide(condition: object) -> bool | ScalarRep:
 
 
 def if_then_else(
-    condition: object, then: Callable[[], S], orelse: Callable[[], S], what: str = "result"
+    condition: object, then: Callable[[], S], orelse: Callable[[], S], what: str = ".result"
 ) -> S:
     """`then()` or `orelse()`; both are recorded when the condition is staged.
 
@@ -99,7 +99,7 @@ def while_loop(
     return _after(loop, trace().emit(While(loop.init, *blocks)))
 
 
-_STATE = "state"
+_STATE = ".state"
 
 
 def _record_while(
@@ -131,6 +131,7 @@ def for_range(count: object, body: Callable[[ScalarRep, S], S], state: S) -> S:
         recorded = None
         while recorded is None:
             scope, index, variables = enter_counted(loop, extent)
+            index.hint("i")
             recorded = loop.leave(scope, {_STATE: body(index, _state_of(variables))})
     except BaseException:
         unwind()
@@ -140,7 +141,7 @@ def for_range(count: object, body: Callable[[ScalarRep, S], S], state: S) -> S:
 
 def enter_counted(loop: Loop, extent: Operand) -> tuple[Scope, ScalarRep, dict[str, object]]:
     """Opens the body of a counted loop: the block, its index, the variables inside."""
-    index = Var(INDEX, "i")
+    index = Var(INDEX)  # unnamed, so that a user's name can be given
     scope, variables = loop.enter((index,))
     return scope, index_of(index, extent), variables
 
@@ -189,6 +190,8 @@ def checkpoint() -> Callable[[], None]:
     """Remembers the innermost block; the function returned drops the statements recorded in it
     since.
     """
+    if current() is None:
+        return lambda: None
     scope = trace().builder.scopes[-1]
     stmts, shared = len(scope.stmts), len(scope.shared)
 

@@ -33,6 +33,7 @@ from .state import (
     rank,
     same_static,
     short,
+    visible,
 )
 from .types import INDEX, Array, Scalar
 
@@ -58,12 +59,12 @@ class Slot:
         shape: list[int | Var] = []
         for axis, size in enumerate(dims(self.init.type)):
             if axis in self.loose:
-                sizes.append(Var(INDEX, f"{self.name}_{axis}"))
+                sizes.append(Var(INDEX, f"{visible(self.name)}_{axis}"))
                 shape.append(sizes[-1])
             else:
                 shape.append(operand_dim(size))
         type_ = Array(self.common, tuple(shape)) if shape else self.common
-        return sizes, Var(type_, self.name)
+        return sizes, Var(type_, visible(self.name))
 
     def split(self, rep: Rep) -> list[Operand]:
         """A version as operands in the order of `params`."""

@@ -98,7 +98,7 @@ def unknown_attribute(rep: object, name: str) -> AttributeError:
     described = f"{rep!r}"[1:-1]
     return UnknownNameError(
         f"a {described} has no attribute {name!r}",
-        instead=f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}",
+        instead=f"did you mean {near[0]!r}?" if near else "",
     )
 
 

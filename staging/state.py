@@ -38,7 +38,7 @@ class Undefined(Arithmetic):
     def fail(self) -> NoReturn:
         """Raises the reason."""
         raise UserError(
-            f"{self.name} has no value here",
+            f"{self.name.replace('.', 'the ')} has no value here",
             why=self.why,
             where=self.where or None,
             instead="give it a value of the same type and shape on every path, or another name",
@@ -167,8 +167,18 @@ def dims(type_: Type) -> tuple[Operand, ...]:
 def named(operand: Operand, name: str) -> Rep:
     """The Rep for a result, with the user's name for it."""
     rep = rep_of(operand)
-    rep.hint(name)
+    if visible(name):
+        rep.hint(name)
     return rep
+
+
+def visible(name: str) -> str:
+    """The name for printing; "" for values that only control.py names.
+
+    >>> visible("total"), visible(".state")
+    ('total', '')
+    """
+    return "" if name.startswith(".") else name
 
 
 def short(leaf: object) -> str:

@@ -1,0 +1,183 @@
+"""A call's arguments: bound to parameters, flattened into what the program takes and what the
+signature depends on.
+
+    ndarray (any strides, read-only too), list of numbers   an array; its layout is in the signature
+    Python number                                           a weak scalar; its type is in the
+    signature NumPy scalar, 0-d array                                 a scalar; its dtype is in the
+    signature tuple, list, dict, named tuple, dataclass               its leaves, one by one; its
+    structure is in the signature None, str, function, any other hashable value           static:
+    the value itself is in the signature
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from .errors import StagingTypeError, UnknownNameError
+from .layouts import array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
+from .pytree import Tree, flatten, paths
+from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
+
+Key = tuple[object, ...]
+RunTime = np.ndarray | np.generic
+
+
+class Binder:
+    """A function's parameters.
+
+    names : of the parameters, in order
+    static : the positions of those whose value belongs to the signature
+    """
+
+    def __init__(self, function: Callable[..., Any], static_argnames: Sequence[str] = ()) -> None:
+        self.signature = inspect.signature(function)
+        parameters = tuple(self.signature.parameters.values())
+        self.names = tuple(p.name for p in parameters)
+        unknown = [n for n in static_argnames if n not in self.names]
+        if unknown:
+            raise UnknownNameError(
+                f"static_argnames names {unknown[0]!r}, which is no parameter",
+                instead=f"one of {', '.join(self.names)}",
+            )
+        self.static = frozenset(k for k, n in enumerate(self.names) if n in static_argnames)
+        self.kinds = tuple(p.kind for p in parameters)
+        self._positional = all(
+            k in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for k, p in zip(self.kinds, parameters, strict=True)
+        )
+        self._defaults = tuple(p.default for p in parameters)
+        self._required = sum(d is inspect.Parameter.empty for d in self._defaults)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """A value for each parameter, defaults filled in; TypeError as Python's.
+
+        *args is a tuple, **kwargs a dict.
+        """
+        if self._positional and not kwargs and self._required <= len(args) <= len(self.names):
+            return args + self._defaults[len(args) :]
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return tuple(bound.arguments[name] for name in self.names)
+
+    def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """Calls the function with a value for each parameter."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, kind, value in zip(self.names, self.kinds, values, strict=True):
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                args += value
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs |= value
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[name] = value
+            else:
+                args.append(value)
+        return function(*args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One leaf of the arguments as the trace sees it.
+
+    value : the array or NumPy scalar that the program takes; for a static leaf, the value itself
+    type : the type of the parameter (an array's sizes are not in it yet), None when static
+    """
+
+    name: str
+    value: Any
+    type: Type | None
+
+
+def signature_of(
+    values: Sequence[Any], names: Sequence[str], static: frozenset[int]
+) -> tuple[Key, list[RunTime]]:
+    """What a compiled function depends on, and the values that it takes, in the order of the
+    program.
+    """
+    key: list[object] = []
+    arguments: list[RunTime] = []
+    for k, value in enumerate(values):
+        if k in static:
+            key.append(_static_key(value, names[k]))
+        elif type(value) is np.ndarray and value.ndim and is_ready(value):
+            key.append(layout_of(value))
+            arguments.append(value)
+        elif type(value) is float:
+            key.append(float)
+            arguments.append(np.float64(value))
+        else:
+            _add(value, names[k], key, arguments)
+    return tuple(key), arguments
+
+
+def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) -> None:
+    leaves, tree = leaves_of(value, name)
+    key.append(tree)
+    for leaf in leaves:
+        if leaf.type is None:
+            key.append(_static_key(leaf.value, leaf.name))
+            continue
+        arguments.append(leaf.value)
+        key.append(layout_of(leaf.value) if isinstance(leaf.type, Array) else leaf.type)
+
+
+def _static_key(value: object, name: str) -> object:
+    if isinstance(value, float | complex):
+        return type(value), repr(value)
+    try:
+        hash(value)
+    except TypeError as error:
+        raise StagingTypeError(
+            f"the argument {name} is a {type(value).__name__}, which is not hashable",
+            why="what is neither an array nor a number is static: the compiled function is found "
+            "by its value",
+            instead="a tuple, a NumPy array, or a frozen dataclass",
+        ) from error
+    return type(value), value
+
+
+def leaves_of(value: object, name: str) -> tuple[list[Leaf], Tree]:
+    """The leaves of one argument, and its structure."""
+    found, tree = flatten(value, is_number_list)
+    names = paths(tree, name)
+    return [_leaf(v, n) for v, n in zip(found, names, strict=True)], tree
+
+
+def _leaf(value: Any, name: str) -> Leaf:
+    if isinstance(value, enum.Enum) or not isinstance(value, _DYNAMIC):
+        return Leaf(name, value, None)
+    if isinstance(value, list):
+        value = array_of(cast("list[object]", value), name)
+    if isinstance(value, np.ndarray):
+        array = normalised(cast("np.ndarray", value), name)
+        if array.ndim:
+            return Leaf(name, array, Array(Scalar(array.dtype), (1,) * array.ndim))
+        value = array[()]
+    if isinstance(value, np.generic):
+        check_dtype(value.dtype, name)
+        return Leaf(name, value, Scalar(value.dtype))
+    return _python_number(value, name)
+
+
+_DYNAMIC = (np.ndarray, np.generic, bool, int, float, complex, list)
+
+
+def _python_number(value: complex, name: str) -> Leaf:
+    if isinstance(value, bool):
+        return Leaf(name, np.bool_(value), BOOL)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise StagingTypeError(
+                f"{name} is the Python integer {value}, which does not fit in 64 bits",
+                instead="np.uint64(...), or a float",
+            )
+        return Leaf(name, np.int64(value), WEAK_INT)
+    if isinstance(value, float):
+        return Leaf(name, np.float64(value), WEAK_FLOAT)
+    return Leaf(name, np.complex128(value), WEAK_COMPLEX)

@@ -1,0 +1,255 @@
+"""Python's builtins and `math` on staged values: what rewritten code calls in their place."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import numpy as np
+
+from . import primitives as p
+from .calls import replace, staged_callable
+from .context import trace
+from .control import decide
+from .errors import Limitation, StagingTypeError
+from .iteration import (
+    StagedEnumerate,
+    StagedRange,
+    StagedZip,
+    as_iterable,
+    is_staged_iterable,
+)
+from .logic import conjunction, disjunction
+from .nodes import Callback, PythonFunction
+from .reps import Rep, ScalarRep, apply_primitive, apply_ufunc, lift_scalar, select
+from .reps import cast as convert
+from .state import is_staged, truth
+from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
+
+# Conversions: Python's numbers are weak.
+
+
+def _conversion(python: type, to: Scalar) -> None:
+    def converted(*args: object, **options: object) -> object:
+        if len(args) == 1 and isinstance(args[0], Rep):
+            return convert(lift_scalar(args[0]), to)
+        return python(*args, **options)
+
+    replace(python)(converted)
+
+
+_conversion(int, WEAK_INT)
+_conversion(float, WEAK_FLOAT)
+_conversion(complex, WEAK_COMPLEX)
+
+
+@replace(bool)
+def _bool(*args: object) -> object:
+    return truth(args[0]) if args and isinstance(args[0], Rep) else bool(*args)
+
+
+@replace(round)
+def _round(x: Any, ndigits: Any = None) -> object:
+    if not isinstance(x, Rep):
+        return round(x) if ndigits is None else round(x, ndigits)
+    if ndigits is None:
+        return convert(cast(ScalarRep, np.rint(lift_scalar(x))), WEAK_INT)
+    if isinstance(ndigits, Rep):
+        raise Limitation("round() to a staged number of digits")
+    scale = 10.0 ** abs(ndigits)
+    rounded: Any = np.rint
+    return rounded(x * scale) / scale if ndigits >= 0 else rounded(x / scale) * scale
+
+
+@replace(divmod)
+def _divmod(a: Any, b: Any) -> object:
+    return (a // b, a % b) if isinstance(a, Rep) or isinstance(b, Rep) else divmod(a, b)
+
+
+# Iteration.
+
+
+@replace(len)
+def _len(value: Any) -> object:
+    if is_staged_iterable(value):
+        return value.staged_length()
+    if isinstance(value, Rep):
+        raise StagingTypeError(f"len() of {value.type}", why="a number has no length")
+    return len(value)
+
+
+@replace(range)
+def _range(*bounds: Any) -> object:
+    return StagedRange(*bounds) if any(isinstance(b, Rep) for b in bounds) else range(*bounds)
+
+
+@replace(zip)
+def _zip(*parts: Any, strict: bool = False) -> object:
+    if any(map(is_staged_iterable, parts)):
+        return StagedZip(*parts, strict=strict)
+    return zip(*parts, strict=strict)
+
+
+@replace(enumerate)
+def _enumerate(iterable: Any, start: Any = 0) -> object:
+    if is_staged_iterable(iterable) or isinstance(start, Rep):
+        return StagedEnumerate(as_iterable(iterable), start)
+    return enumerate(iterable, start)
+
+
+def _with_staged_function(original: Callable[..., Any]) -> None:
+    @replace(original)
+    def call(f: object, *args: Any, **options: Any) -> object:
+        return original(staged_callable(f), *args, **options)
+
+
+for _original in (map, filter, functools.reduce):
+    _with_staged_function(_original)
+
+
+@replace(getattr)
+def _getattr(owner: object, name: str, *default: object) -> object:
+    from .guards import load_attribute
+
+    return getattr(owner, name, *default) if default else load_attribute(owner, name)
+
+
+# Reductions.
+
+
+def _method(value: Rep, name: str, **options: object) -> object:
+    """The staged collection's own reduction."""
+    return getattr(value, name)(**options)
+
+
+def _axes(value: object) -> int:
+    return cast(int, getattr(value, "ndim", 1))
+
+
+@replace(sum)
+def _sum(values: Any, start: Any = 0) -> object:
+    if not isinstance(values, Rep):
+        return sum(values, start)
+    found: Any = _method(values, "sum", **({"axis": 0} if _axes(values) > 1 else {}))
+    return found if isinstance(start, int) and start == 0 else start + found
+
+
+def _extreme(original: Any, primitive: p.Primitive) -> None:
+    is_less = primitive is p.MINIMUM
+
+    def pair(a: Any, b: Any) -> object:
+        if not (isinstance(a, Rep) or isinstance(b, Rep)):
+            return original(a, b)
+        x, y = lift_scalar(a), lift_scalar(b)
+        if x.dtype.kind in "iub" and y.dtype.kind in "iub":
+            return apply_primitive(primitive, x, y)
+        better = y < x if is_less else y > x  # Python's rule, which a NaN in front wins
+        return select(lift_scalar(better), y, x)
+
+    @replace(original)
+    def extreme(*args: Any, **options: Any) -> object:
+        values = args[0] if len(args) == 1 else args
+        if isinstance(values, Rep):
+            if options or _axes(values) > 1:
+                what = ", ".join(options) or "a matrix"
+                raise Limitation(
+                    f"{original.__name__}() with {what} on staged values",
+                    instead=f"x.{original.__name__}(), x.{original.__name__}_by(f)",
+                )
+            return _method(values, original.__name__)
+        values = list(values)
+        if not is_staged(values):
+            return original(values, **options)
+        if options:
+            raise Limitation(f"{original.__name__}() with {', '.join(options)} on staged values")
+        return functools.reduce(pair, values)
+
+
+_extreme(min, p.MINIMUM)
+_extreme(max, p.MAXIMUM)
+
+
+def _quantifier(original: Callable[[Iterable[object]], bool], chain: Callable[..., object]) -> None:
+    stops = original is any
+
+    @replace(original)
+    def quantifier(values: Any) -> object:
+        if isinstance(values, Rep):
+            return _method(values, original.__name__)
+        found: object = not stops
+        for value in values:
+            known = decide(value)
+            if known is stops:
+                return stops
+            if isinstance(known, ScalarRep):
+                found = known if isinstance(found, bool) else chain(found, lambda k=known: k)
+        return found
+
+
+_quantifier(any, disjunction)
+_quantifier(all, conjunction)
+
+
+# Output.
+
+
+@replace(print)
+def _print(*args: object, **options: Any) -> None:
+    """Prints at each run of the program, where Python would."""
+    staged = [a for a in args if isinstance(a, Rep)]
+    constants = [None if isinstance(a, Rep) else a for a in args]
+    holes = [k for k, a in enumerate(args) if isinstance(a, Rep)]
+
+    def run(*values: object) -> None:
+        shown: list[object] = list(constants)
+        for k, value in zip(holes, values, strict=True):
+            shown[k] = value
+        builtins.print(*shown, **options)  # noqa: T201 - the user's own print
+
+    trace().emit(Callback(PythonFunction(run), tuple(rep.operand for rep in staged)))
+
+
+# math: Python's floats, so the results are weak.
+
+_UFUNCS: dict[str, np.ufunc] = {
+    **{
+        name: getattr(np, name) for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10")
+    },
+    **{name: getattr(np, name) for name in ("log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: getattr(np, name) for name in ("hypot", "isnan", "isinf", "isfinite")},
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "fabs": np.absolute,
+    "pow": np.power,
+}
+_ROUNDINGS: dict[str, np.ufunc] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
+
+
+def _math(name: str) -> None:
+    original: Callable[..., object] = getattr(math, name)
+
+    @replace(original)
+    def call(*args: Any, **options: Any) -> object:
+        if not is_staged(args):
+            return original(*args, **options)
+        if name == "log" and len(args) == 2:
+            return call(args[0]) / call(args[1])  # type: ignore[operator]
+        floats = tuple(convert(lift_scalar(a), WEAK_FLOAT) for a in args)
+        if name in _UFUNCS:
+            return apply_ufunc(_UFUNCS[name], floats)
+        if name in _ROUNDINGS:
+            return convert(cast(ScalarRep, apply_ufunc(_ROUNDINGS[name], floats)), WEAK_INT)
+        raise Limitation(
+            f"math.{name} is not supported on staged values",
+            instead=f"one of {', '.join(sorted({*_UFUNCS, *_ROUNDINGS}))}",
+        )
+
+
+for _name, _value in vars(math).items():
+    if callable(_value) and not _name.startswith("_"):
+        _math(_name)

@@ -1,0 +1,135 @@
+"""What a call in rewritten code calls: the function itself, its rewritten version, or its staged
+replacement.
+
+    len, range, math.sqrt, ...             the replacement registered for it, by `replace`
+    np.zeros, np.where, ...                the definition registered for it (reps.define_function)
+    the user's functions                   rewritten, wherever they are defined
+    parloom's functions                    as they are; user functions handed to them are rewritten
+                                           (not those named on_...: they run when the program runs)
+    time.time, np.random.normal, open      refused: they would run once, while staging
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable
+from types import FunctionType, MethodType
+from typing import Any, TypeVar, cast
+
+from .context import current
+from .errors import Limitation
+from .guards import guard_unrewritten
+from .libraries import is_users_function
+from .locations import is_ours
+from .reps import staged_function
+from .virtualize import is_rewritten, virtualize
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_replacements: dict[object, Callable[..., Any]] = {}
+
+
+def replace(original: Callable[..., Any]) -> Callable[[F], F]:
+    """Registers what staged code calls in place of `original`, whatever the arguments."""
+
+    def register(replacement: F) -> F:
+        _replacements[original] = replacement
+        return replacement
+
+    return register
+
+
+def callee(f: Any) -> Any:
+    """What to call in place of `f` while staging; `f` itself at other times."""
+    if current() is None:
+        return f
+    replacement = _replacement(f)
+    if replacement is not None:
+        return replacement
+    if isinstance(f, FunctionType):
+        return _function(f)
+    if isinstance(f, MethodType):
+        return _method(f)
+    if isinstance(f, functools.partial):
+        return functools.partial(callee(f.func), *f.args, **f.keywords)
+    _refuse_impure(f)
+    own_call = inspect.getattr_static(type(f), "__call__", None)
+    if is_users_function(own_call):
+        return MethodType(virtualize(own_call), f)
+    return f
+
+
+def staged_callable(f: Any) -> Any:
+    """A user's function as it must be called while staging; anything else unchanged."""
+    if isinstance(f, FunctionType | MethodType | functools.partial):
+        return callee(cast(Any, f))
+    return f
+
+
+def _replacement(f: object) -> Callable[..., Any] | None:
+    if not isinstance(f, Hashable):
+        return None
+    return _replacements.get(f) or staged_function(f)
+
+
+def _function(f: FunctionType) -> Callable[..., Any]:
+    if is_users_function(f):
+        found = virtualize(f)
+        if not is_rewritten(found):
+            guard_unrewritten(f)
+        return found
+    if is_ours(f.__code__.co_filename):
+        return _with_staged_callables(f)
+    _refuse_impure(f)
+    return f
+
+
+def _method(f: MethodType) -> Callable[..., Any]:
+    inner = cast(object, f.__func__)
+    if isinstance(inner, FunctionType) and is_ours(inner.__code__.co_filename):
+        return _with_staged_callables(f)
+    if is_users_function(inner):
+        return MethodType(virtualize(inner), f.__self__)
+    _refuse_impure(f)
+    return f
+
+
+def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> object:
+        named = {
+            name: value if name.startswith("on_") else staged_callable(value)
+            for name, value in options.items()
+        }
+        return f(*map(staged_callable, args), **named)
+
+    return call
+
+
+# Calls whose result would be frozen into the program.
+
+_IMPURE = {
+    "random": "draw the numbers before the call and pass them as an array",
+    "numpy.random": "draw the numbers before the call and pass them as an array",
+    "secrets": "draw the numbers before the call and pass them as an array",
+    "time": "read the clock outside of the staged function",
+    "_io": "read the file before the call and pass its contents",
+    "io": "read the file before the call and pass its contents",
+}
+
+
+def _refuse_impure(f: object) -> None:
+    owner = getattr(f, "__self__", None)
+    module = getattr(f, "__module__", None)
+    if not isinstance(module, str):
+        module = type(owner).__module__ if owner is not None else ""
+    name = getattr(f, "__name__", type(f).__name__)
+    root = "numpy.random" if module.startswith("numpy.random") else module.partition(".")[0]
+    if root == "builtins" and name == "input":
+        root = "io"
+    if root in _IMPURE and not isinstance(f, type):
+        raise Limitation(
+            f"{root}.{name} was called while staging" if root != "_io" else f"{name}() was called",
+            why="staging runs the function once; its result would be the same at every later call",
+            instead=_IMPURE[root],
+        )

@@ -1,0 +1,184 @@
+"""What rewritten code calls (virtualize/ introduces the calls): one object for each function and
+its nested ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import CellType
+from typing import Any
+
+from . import builtin_calls as _builtin_calls  # noqa: F401 - registers what staged code calls
+from .calls import callee
+from .context import current, trace
+from .control import decide, if_then_else, mark
+from .errors import Limitation, StagingTypeError
+from .guards import Cell, Global, load, load_attribute
+from .iteration import is_staged_iterable
+from .locations import Location
+from .logic import comparison, conjunction, disjunction, negation
+from .nodes import Check, ErrorKind
+from .regions import ForRegion, IfRegion, Obstacle, Sites, WhileRegion, refused
+from .reps import Rep
+
+Place = tuple[int, int, int | None]
+
+
+class Hooks:
+    """The hooks of one rewritten function."""
+
+    __slots__ = ("cells", "file", "function", "variables")
+
+    def __init__(
+        self, variables: dict[str, Any], cells: dict[str, CellType], file: str, function: str
+    ) -> None:
+        self.variables = variables
+        self.cells = cells
+        self.file = file
+        self.function = function
+
+    # Captured variables.
+
+    def load_global(self, name: str, value: object) -> object:
+        """A global variable (or a builtin, which nobody guards)."""
+        return load(Global(self.variables, name), value) if name in self.variables else value
+
+    def load_cell(self, name: str, value: object) -> object:
+        """A variable of a function around the rewritten one."""
+        return load(Cell(self.cells[name], name), value)
+
+    def attribute(self, owner: object, name: str) -> object:
+        """`owner.name`"""
+        return load_attribute(owner, name)
+
+    def callee(self, f: object) -> object:
+        """The function to call in place of `f`."""
+        return callee(f)
+
+    # Names.
+
+    def named(self, name: str, value: object) -> object:
+        """A value that the user assigns to `name`."""
+        if isinstance(value, Rep) and not name.startswith("_parloom_"):
+            value.hint(name)
+        return value
+
+    def named_parts(self, names: tuple[str, ...], value: object) -> object:
+        """A value that the user unpacks into `names`."""
+        if isinstance(value, tuple) and len(value) == len(names):  # pyright: ignore[reportUnknownArgumentType]
+            for name, part in zip(names, value, strict=True):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+                self.named(name, part)  # pyright: ignore[reportUnknownArgumentType]
+        return value  # pyright: ignore[reportUnknownVariableType]
+
+    # Logic.
+
+    def not_(self, value: object) -> object:
+        """`not value`"""
+        return negation(value)
+
+    def and_(self, first: object, *rest: Callable[[], object]) -> object:
+        """`first and ...`"""
+        return conjunction(first, *rest)
+
+    def or_(self, first: object, *rest: Callable[[], object]) -> object:
+        """`first or ...`"""
+        return disjunction(first, *rest)
+
+    def compare(self, first: object, *links: tuple[str, Callable[[], object]]) -> object:
+        """`first < a < ...`, `first in a`"""
+        return comparison(first, *links)
+
+    def if_expression(
+        self, cond: object, then: Callable[[], object], orelse: Callable[[], object]
+    ) -> object:
+        """`then if cond else orelse`"""
+        return if_then_else(cond, then, orelse)
+
+    def plain(self, cond: object, obstacle: tuple[str, Place]) -> object:
+        """A condition that must be known while staging, because of `obstacle`."""
+        known = decide(cond)
+        if isinstance(known, bool):
+            return known if isinstance(cond, Rep) else cond
+        raise refused((obstacle[0], self.location(obstacle[1])), "a staged branch")
+
+    # Statements.
+
+    def location(self, at: Place) -> Location:
+        """A place in the function's source."""
+        line, column, end = at
+        return Location(self.file, line, column, end, self.function)
+
+    def _sites(self, sites: tuple[tuple[Any, ...], ...]) -> Sites:
+        return tuple((name, tuple(map(self.location, places))) for name, *places in sites)
+
+    def _obstacle(self, obstacle: tuple[str, Place] | None) -> Obstacle:
+        return None if obstacle is None else (obstacle[0], self.location(obstacle[1]))
+
+    def if_(self, cond: object, sites: tuple[tuple[Any, ...], ...]) -> IfRegion:
+        """`if cond:`"""
+        return IfRegion(cond, self._sites(sites))
+
+    def while_(
+        self, sites: tuple[tuple[Any, ...], ...], obstacle: tuple[str, Place] | None
+    ) -> WhileRegion:
+        """`while ...:`"""
+        return WhileRegion(self._sites(sites), self._obstacle(obstacle))
+
+    def for_(
+        self,
+        iterable: object,
+        sites: tuple[tuple[Any, ...], ...],
+        obstacle: tuple[str, Place] | None,
+        targets: tuple[str, ...],
+    ) -> ForRegion:
+        """`for targets in iterable:`"""
+        return ForRegion(iterable, self._sites(sites), self._obstacle(obstacle), targets)
+
+    def iterate(self, iterable: Any) -> Iterable[object]:
+        """What a comprehension iterates."""
+        if is_staged_iterable(iterable) and not _has_static_length(iterable):
+            raise StagingTypeError(
+                "a comprehension over a staged collection",
+                why="it makes a Python list, whose length must be known while staging",
+                instead="x.map(f), x.rows.map(f), or pm.collect(shape, f)",
+            )
+        return iterable  # type: ignore[no-any-return]
+
+    def assert_(self, cond: object, message: Callable[[], object] | None) -> None:
+        """`assert cond, message()`: staged, it is checked when the program runs."""
+        known = decide(cond)
+        if known is True:
+            return
+        text = "" if message is None else str(message())
+        if known is False:
+            if current() is not None and trace().regions:
+                raise self._inside("an assert that fails")
+            raise AssertionError(text) if text else AssertionError
+        assert not isinstance(known, bool)
+        trace().emit(Check(known.operand, ErrorKind.ASSERTION, text or "assertion failed"))
+
+    def raising(self, error: object) -> object:
+        """`raise error`: refused where it would depend on a staged condition."""
+        if current() is not None and trace().regions:
+            shown = error.__name__ if isinstance(error, type) else repr(error)
+            raise self._inside(f"raise {shown}")
+        return error
+
+    def try_(self) -> Callable[[], None]:
+        """`try:`; the handlers call the result, which drops what was left half recorded."""
+        if current() is None:
+            return lambda: None
+        if trace().regions:
+            raise self._inside("try")
+        return mark()
+
+    def _inside(self, what: str) -> Limitation:
+        return Limitation(
+            f"{what} inside a staged branch or loop cannot be staged",
+            why="whether it is reached is known only when the compiled program runs",
+            instead="assert with the condition, which is checked when the program runs",
+        )
+
+
+def _has_static_length(iterable: Any) -> bool:
+    return isinstance(iterable.staged_length(), int)

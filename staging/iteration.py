@@ -1,0 +1,150 @@
+"""Iteration over staged values: what `for`, `range`, `zip`, `enumerate` and `len` do in rewritten
+code.
+
+A collection takes part when its class has `staged_length()`, the number of elements, and
+`staged_element(i)`, the element at a staged index inside it. Arrays and collections have both; so
+have the three below, which compose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn, Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from .errors import StagingTypeError
+from .reps import Rep, ScalarRep, apply_ufunc, can_lift, lift
+
+
+@runtime_checkable
+class StagedIterable(Protocol):
+    """A collection whose loop is recorded."""
+
+    def staged_length(self) -> int | ScalarRep:
+        """The number of elements."""
+        ...
+
+    def staged_element(self, i: ScalarRep) -> object:
+        """Element `i`, which is inside."""
+        ...
+
+
+def is_staged_iterable(value: object) -> bool:
+    """Whether a loop over the value is recorded rather than run while staging.
+
+    >>> is_staged_iterable([1, 2]), is_staged_iterable(StagedEnumerate([1], 0))
+    (False, True)
+    """
+    return hasattr(type(value), "staged_element")
+
+
+class StagedSequence:
+    """Base of the collections here; iterating one outside of rewritten code is refused."""
+
+    def __iter__(self) -> Iterator[Any]:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise StagingTypeError(
+            "a staged range, zip or enumerate was iterated by code that parloom did not rewrite",
+            why="its length is known only when the compiled program runs",
+            instead="a for statement in a staged function, or pm.range(n).map(f)",
+        )
+
+
+class StagedRange(StagedSequence):
+    """`range` with staged bounds: Python's integers `start + step * i`."""
+
+    def __init__(self, *bounds: object) -> None:
+        start, stop, step = _bounds(bounds)
+        self.start, self.stop, self.step = start, stop, step
+
+    def staged_length(self) -> Any:
+        if self.step == 1 and _is_zero(self.start):
+            return self.stop  # negative: the loop runs zero times
+        span = self.stop - self.start if self.step > 0 else self.start - self.stop
+        return np.maximum((span + abs(self.step) - 1) // abs(self.step), 0)
+
+    def staged_element(self, i: ScalarRep) -> Any:
+        if self.step == 1 and _is_zero(self.start):
+            return i
+        return self.start + i * self.step
+
+
+def _bounds(bounds: tuple[object, ...]) -> tuple[Any, Any, int]:
+    for bound in bounds:
+        if isinstance(bound, Rep) and not _is_integer(bound):
+            raise StagingTypeError(f"range() needs integers, found {bound.type}", instead="int(x)")
+    if len(bounds) == 1:
+        return 0, bounds[0], 1
+    start, stop, *rest = bounds
+    step = rest[0] if rest else 1
+    if not isinstance(step, int) or step == 0:
+        raise StagingTypeError("the step of a staged range must be a Python integer other than 0")
+    return start, stop, step
+
+
+def _is_integer(rep: Rep) -> bool:
+    return isinstance(rep, ScalarRep) and rep.dtype.kind in "iu"
+
+
+def _is_zero(value: object) -> bool:
+    return isinstance(value, int) and value == 0
+
+
+class StagedZip(StagedSequence):
+    """`zip` where a collection is staged; the shortest ends it, unless `strict`."""
+
+    def __init__(self, *parts: object, strict: bool = False) -> None:
+        self.parts = tuple(map(as_iterable, parts))
+        self.strict = strict
+
+    def staged_length(self) -> Any:
+        from .context import trace
+        from .control import count_operand
+        from .reps import rep_of
+
+        lengths = [count_operand(part.staged_length()) for part in self.parts]
+        shortest = lengths[0]
+        for length in lengths[1:]:
+            if self.strict:
+                shortest = trace().unify(shortest, length, "the lengths of zip(strict=True)")
+            elif trace().canonical(length) != trace().canonical(shortest):
+                shortest = apply_ufunc(np.minimum, (rep_of(shortest), rep_of(length))).operand
+        return rep_of(shortest)
+
+    def staged_element(self, i: ScalarRep) -> tuple[object, ...]:
+        return tuple(part.staged_element(i) for part in self.parts)
+
+
+class StagedEnumerate(StagedSequence):
+    """`enumerate` of a staged collection."""
+
+    def __init__(self, part: object, start: Any = 0) -> None:
+        self.part = part
+        self.start = start
+
+    def staged_length(self) -> Any:
+        return as_iterable(self.part).staged_length()
+
+    def staged_element(self, i: ScalarRep) -> tuple[object, object]:
+        index = i if _is_zero(self.start) else self.start + i
+        return index, as_iterable(self.part).staged_element(i)
+
+
+def as_iterable(value: object) -> StagedIterable:
+    """The value as a staged collection; lists of numbers and arrays are lifted."""
+    if is_staged_iterable(value):
+        return cast(StagedIterable, value)
+    if isinstance(value, range):
+        return StagedRange(value.start, value.stop, value.step)
+    if can_lift(value):
+        lifted = lift(value)
+        if is_staged_iterable(lifted):
+            return cast(StagedIterable, lifted)
+    raise StagingTypeError(
+        f"a {type(value).__name__} cannot be iterated together with a staged collection",
+        why="the loop is recorded, so every element must be a value of the program",
+        instead="a list of numbers or an array",
+    )

@@ -1,0 +1,226 @@
+"""What drives the user's branches and loops in rewritten code (virtualize/statements.py shows that
+code).
+
+A region looks at the variables of the frame that calls it. While its condition is known, it only
+tells Python's answer. Once it is staged, the region has the code run on parameters, as often as
+recording needs, and says before each run (`restores`, `values`) what the variables are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from .branches import Branches
+from .builder import Scope
+from .context import trace
+from .control import checkpoint, condition_operand, count_operand, decide, enter_counted
+from .errors import Limitation
+from .iteration import StagedIterable, as_iterable, is_staged_iterable
+from .locations import Location, caller
+from .loops import Loop
+from .nodes import Block, ForLoop, While
+from .reps import Rep, ScalarRep
+from .state import MISSING, State, Undefined
+
+Sites = tuple[tuple[str, tuple[Location, ...]], ...]
+Obstacle = tuple[str, Location] | None
+
+
+def refused(obstacle: tuple[str, Location], what: str) -> Limitation:
+    """The error for what a recorded branch or loop cannot contain."""
+    keyword, where = obstacle
+    return Limitation(
+        f"{keyword} in {what} cannot be staged",
+        where=(where, caller()),
+        why="whether it is reached is known only when the compiled program runs",
+        instead="the condition in the loop's own condition, or a conditional expression",
+    )
+
+
+class Region:
+    """The part that all regions share.
+
+    restores : whether the rewritten code must assign `values()` now
+    """
+
+    def __init__(self, sites: Sites) -> None:
+        self.names = tuple(name for name, _ in sites)
+        self.places = dict(sites)
+        self.restores = False
+        self.now: dict[str, object] = {}
+
+    def values(self) -> tuple[object, ...]:
+        """What the variables are."""
+        self.restores = False
+        return tuple(self._value(name) for name in self.names)
+
+    def _value(self, name: str) -> object:
+        found = self.now.get(name, MISSING)
+        if found is MISSING:
+            return Undefined(
+                name, "it has not been assigned on this path", self.places.get(name, ())
+            )
+        return found
+
+    def restore(self, variables: dict[str, object]) -> None:
+        """Has the rewritten code assign these."""
+        self.now = variables
+        self.restores = True
+
+    def variables(self) -> State:
+        """The variables of the frame that called the region's method."""
+        found = sys._getframe(2).f_locals
+        return {name: found.get(name, MISSING) for name in self.names}
+
+
+class IfRegion(Region):
+    """`if`: one run for a known condition, one for each branch of a staged one."""
+
+    def __init__(self, condition: object, sites: Sites) -> None:
+        super().__init__(sites)
+        cond = decide(condition)
+        self.branches = None if isinstance(cond, bool) else Branches(cond)
+        self.first = cond if isinstance(cond, bool) else True
+        self.runs = 0
+        self.before: State = {}
+
+    def enter(self) -> bool:
+        """Whether a branch is to run now: the first one if `first`."""
+        self.runs += 1
+        if self.branches is None:
+            return self.runs == 1
+        if self.runs == 1:
+            self.before = self.variables()
+        else:
+            self.branches.end(_cleared(self.variables()))
+        if self.runs == 3:
+            self.restore(self.branches.finish(self.places))
+            return False
+        if self.runs == 2:
+            self.first = False
+            self.restore(dict(self.before))
+        self.branches.begin()
+        return True
+
+
+def _cleared(state: State) -> State:
+    """A variable that holds Undefined counts as unassigned."""
+    return {n: MISSING if isinstance(v, Undefined) else v for n, v in state.items()}
+
+
+class WhileRegion(Region):
+    """`while`: Python's loop while the condition is known; then condition and body are recorded."""
+
+    def __init__(self, sites: Sites, obstacle: Obstacle) -> None:
+        super().__init__(sites)
+        self.obstacle = obstacle
+        self.in_body = False
+        self.done = False
+        self.loop: Loop | None = None
+        self.cond: Block | None = None
+        self.scope: Scope | None = None
+        self.rollback = checkpoint()
+
+    def again(self) -> bool:
+        """Whether there is another run."""
+        if self.loop is None:
+            self.rollback = checkpoint()
+            return not self.done
+        if self.in_body:
+            self._end_body(self.variables())
+        elif self.cond is None:
+            self._begin_condition()
+        else:
+            self.in_body = True
+            self.scope, variables = self.loop.enter()
+            self.restore(variables)
+        return not self.done
+
+    def test(self, condition: object) -> bool:
+        """The condition: whether the body runs now."""
+        if self.loop is not None:
+            self.cond = self.loop.close([condition_operand(condition)])
+            return False
+        known = decide(condition)
+        if isinstance(known, bool):
+            self.done = not known
+            return known
+        if self.obstacle is not None:
+            raise refused(self.obstacle, "a staged while loop")
+        state = self.variables()
+        self.rollback()  # the first evaluation only told that it is staged
+        self.loop = Loop(state, self.places)
+        return False
+
+    def _begin_condition(self) -> None:
+        assert self.loop is not None
+        _, variables = self.loop.enter()
+        self.restore(variables)
+
+    def _end_body(self, state: State) -> None:
+        assert self.loop is not None
+        assert self.scope is not None
+        body = self.loop.leave(self.scope, _cleared(state))
+        self.in_body = False
+        cond, self.cond = self.cond, None
+        if body is None:
+            self._begin_condition()
+            return
+        assert cond is not None
+        self.done = True
+        self.restore(self.loop.results(trace().emit(While(self.loop.init, cond, body))))
+
+
+class ForRegion(Region):
+    """`for`: Python's loop over what Python can iterate; over a staged collection the body is
+    recorded.
+    """
+
+    def __init__(
+        self, iterable: object, sites: Sites, obstacle: Obstacle, targets: Sequence[str]
+    ) -> None:
+        super().__init__(sites)
+        self.iterable = iterable
+        self.targets = tuple(targets)
+        self.recorded = is_staged_iterable(iterable)
+        self.left: State | None = None
+        if self.recorded and obstacle is not None:
+            raise refused(obstacle, "a staged for loop")
+
+    def elements(self) -> Iterator[object]:
+        """What the loop iterates."""
+        if not self.recorded:
+            return iter(self.iterable)  # type: ignore[call-overload, no-any-return]
+        return self._record(as_iterable(self.iterable), self.variables())
+
+    def leave(self) -> None:
+        """The end of the body."""
+        if self.recorded:
+            self.left = _cleared(self.variables())
+
+    def _record(self, iterable: StagedIterable, before: State) -> Iterator[object]:
+        length = iterable.staged_length()
+        extent = count_operand(length)
+        loop = Loop(before, self.places)
+        body = None
+        while body is None:
+            scope, index, variables = enter_counted(loop, extent)
+            element = iterable.staged_element(index)
+            self._name(index, element)
+            self.restore(variables)
+            yield element
+            assert self.left is not None
+            body = loop.leave(scope, self.left)
+        binders = trace().emit(ForLoop(extent, loop.init, body))
+        after = loop.results(binders)
+        for name in self.targets:
+            why = "it is the variable of a staged loop, which may run zero times"
+            after[name] = Undefined(name, why, self.places.get(name, ()))
+        self.names = (*self.names, *self.targets)
+        self.restore(after)
+
+    def _name(self, index: ScalarRep, element: object) -> None:
+        if len(self.targets) == 1 and isinstance(element, Rep):
+            element.hint(self.targets[0])
+        index.hint("i")

@@ -1,0 +1,229 @@
+"""From a Python function and example arguments to a Program: run it once on Reps, and keep what was
+recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arguments import Binder, Leaf, leaves_of
+from .builder import Builder
+from .calls import callee
+from .context import Captured, enter
+from .errors import ShapeError, UserError
+from .guards import Guard, RecordingTrace, reach
+from .layouts import is_number_list
+from .locations import Location
+from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
+from .pytree import LEAF, Tree, flatten, unflatten
+from .replay import Replay
+from .reps import Rep, lift, rep_of
+from .state import is_dynamic
+from .types import Array, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A staged function.
+
+    program : its parameters are the arguments' leaves in order, then the captured arrays
+    out_tree, out_leaves : the structure of the result; each leaf is `RESULT` or a static value
+    captured : gives the captured arrays as they are now
+    guards : what must still hold at a later call
+    """
+
+    program: Program
+    out_tree: Tree
+    out_leaves: tuple[object, ...]
+    captured: tuple[Callable[[], np.ndarray], ...]
+    guards: tuple[Guard, ...]
+
+    @property
+    def weak(self) -> tuple[bool, ...]:
+        """Which results are Python numbers."""
+        return tuple(isinstance(r.type, Scalar) and r.type.weak for r in self.program.body.operands)
+
+    def holds(self) -> bool:
+        """Whether everything taken from the surroundings is still as it was."""
+        return all(guard.holds() for guard in self.guards)
+
+    def result(self, values: Sequence[Any]) -> object:
+        """The user's result from the program's results."""
+        supply = iter(
+            value.item() if weak else value for value, weak in zip(values, self.weak, strict=True)
+        )
+        return unflatten(
+            self.out_tree, [next(supply) if leaf is RESULT else leaf for leaf in self.out_leaves]
+        )
+
+
+class _Result:
+    def __repr__(self) -> str:
+        return "RESULT"
+
+
+RESULT = _Result()
+
+
+def trace_function(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    static_names: Sequence[str] = (),
+) -> Traced:
+    """Stages `function` for arguments like these.
+
+    Raises UserError and Limitation, with the user's lines, for what cannot be staged.
+
+    >>> traced = trace_function(lambda x, y: (x + y, None), (1.0, np.float32(2)))
+    >>> [str(p.type) for p in traced.program.params], traced.out_leaves
+    (['f64~', 'f32'], (RESULT, None))
+    """
+    binder = Binder(function, static_names)
+    return trace_values(function, binder, binder.bind(args, kwargs or {}))
+
+
+def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[Any]) -> Traced:
+    """Stages `function` for one value a parameter."""
+    recording = RecordingTrace()
+    leave = enter(recording)
+    try:
+        staged, params = _parameters(recording, binder, values)
+        result = binder.call(callee(function), staged)
+        leaves, tree = flatten(result)
+        operands = [lift(leaf).operand for leaf in leaves if _is_result(leaf)]
+        recording.check_visible(*operands)
+        recording.check_unchanged()
+        body = recording.builder.close(operands)
+    except RecursionError as error:
+        raise UserError(
+            "the function calls itself without end while it is staged",
+            why="a staged condition does not stop a recursion: both branches are recorded",
+            instead="a while loop",
+        ) from error
+    finally:
+        leave()
+    return Traced(
+        _program(recording, getattr(function, "__name__", "staged"), params, body),
+        tree,
+        tuple(RESULT if _is_result(leaf) else leaf for leaf in leaves),
+        tuple(captured.read for captured in recording.captured.values()),
+        tuple(recording.guards.values()),
+    )
+
+
+def _is_result(leaf: object) -> bool:
+    return isinstance(leaf, Rep) or (is_dynamic(leaf) and not is_number_list(leaf))
+
+
+def _parameters(
+    recording: RecordingTrace, binder: Binder, values: Sequence[Any]
+) -> tuple[list[Any], list[Var]]:
+    """The staged values, one a parameter, and the program's parameters; opens the block."""
+    trees: list[tuple[Tree, list[Var | Leaf]]] = []
+    params: list[Var] = []
+    for k, (name, value) in enumerate(zip(binder.names, values, strict=True)):
+        if k in binder.static:
+            leaves, tree = [Leaf(name, value, None)], LEAF
+        else:
+            leaves, tree = leaves_of(value, name)
+        made: list[Var | Leaf] = [_parameter(recording, leaf) for leaf in leaves]
+        params += [v for v in made if isinstance(v, Var)]
+        trees.append((tree, made))
+    recording.builder.open((*recording.sizes, *params))
+    staged = [unflatten(tree, list(map(_staged, made))) for tree, made in trees]
+    return staged, params
+
+
+def _parameter(recording: RecordingTrace, leaf: Leaf) -> Var | Leaf:
+    if leaf.type is None:
+        reach(leaf.value)
+        return leaf
+    array = leaf.value if isinstance(leaf.type, Array) else None
+    return recording.new_param(leaf.type, leaf.name, array)
+
+
+def _staged(made: Var | Leaf) -> object:
+    return rep_of(made) if isinstance(made, Var) else made.value
+
+
+# The program: sizes that were found equal become one.
+
+
+class _Unify(Replay):
+    """Replaces sizes by what they were found equal to, so that everything is shared again."""
+
+    def __init__(self, builder: Builder, recording: RecordingTrace) -> None:
+        super().__init__(builder)
+        self.recording = recording
+
+    def bind(self, stmt: Stmt, operands: Sequence[Operand]) -> None:
+        super().bind(stmt, operands)
+        for binder in stmt.binders:
+            if binder in self.recording.merged:
+                self.env[binder] = self.operand(self.recording.canonical(binder))
+
+
+def _program(recording: RecordingTrace, name: str, params: Sequence[Var], body: Block) -> Program:
+    captured: list[Captured] = list(recording.captured.values())
+    old = (*params, *(c.param for c in captured))
+    builder = Builder()
+    replay = _Unify(builder, recording)
+    sizes = replay.fresh([s for s in recording.sizes if s not in recording.merged])
+    for size in recording.sizes:
+        if size in recording.merged:
+            replay.env[size] = replay.operand(recording.canonical(size))
+    new = replay.fresh(old)
+    builder.open((*sizes, *new))
+    replay.run(body)
+    made = builder.close(replay.results(body))
+    checks = tuple(_checks(recording, old))
+    return Program(name, sizes, new, Block((), made.stmts, made.results), checks)
+
+
+def _checks(recording: RecordingTrace, params: Sequence[Var]) -> list[SizeCheck]:
+    axes: dict[Operand, tuple[int, int]] = {}
+    for position, param in enumerate(params):
+        for axis, dim in enumerate(param.type.shape if isinstance(param.type, Array) else ()):
+            if isinstance(dim, Var):
+                axes.setdefault(dim, (position, axis))
+
+    def place(size: Operand) -> tuple[int, int] | int:
+        known = operand_dim(size)
+        return axes[size] if isinstance(known, Var) else known
+
+    return [SizeCheck(place(kept), axes[dropped], at) for dropped, kept, at in recording.meetings]
+
+
+def check_sizes(program: Program, arguments: Sequence[Any]) -> None:
+    """ShapeError, with the user's line, where sizes differ that meet in the program."""
+    for check in program.checks:
+        position, axis = check.dropped
+        found = arguments[position].shape[axis]
+        kept = check.kept
+        expected = kept if isinstance(kept, int) else arguments[kept[0]].shape[kept[1]]
+        if found != expected:
+            raise _sizes_differ(program, check.source, (position, axis), found, kept, expected)
+
+
+def _sizes_differ(
+    program: Program,
+    source: Location,
+    dropped: tuple[int, int],
+    found: int,
+    kept: tuple[int, int] | int,
+    expected: int,
+) -> ShapeError:
+    def axis_of(place: tuple[int, int], size: int) -> str:
+        return f"axis {place[1]} of {program.params[place[0]].name} has size {size}"
+
+    other = f"size {expected}" if isinstance(kept, int) else axis_of(kept, expected)
+    return ShapeError(
+        f"sizes do not fit together: {other}, {axis_of(dropped, found)}",
+        where=source,
+        why="they meet there, element by element",
+    )

@@ -1,0 +1,140 @@
+"""Which names a piece of source assigns, and what in it no recorded branch or loop can contain."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from .sources import FunctionNode
+
+Place = tuple[int, int, int | None]
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes and all inside of the same function, comprehension targets excepted."""
+    for node in nodes:
+        yield node
+        if isinstance(node, ast.comprehension):
+            yield from own_nodes([node.iter, *node.ifs])
+        elif not isinstance(node, _SCOPES):
+            yield from own_nodes(ast.iter_child_nodes(node))
+
+
+def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
+    """The names that the statements bind, in order, each with the place where it is bound last."""
+    return {name: place(node) for node in own_nodes(nodes) for name in _binds(node)}
+
+
+def _binds(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=str(name)):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name.partition(".")[0] for alias in names]
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+        case ast.MatchMapping(rest=str(name)):
+            return [name]
+        case _:
+            return []
+
+
+def place(node: ast.AST) -> Place:
+    """Line, column and end column (None when it ends on another line)."""
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    single = getattr(node, "end_lineno", line) == line
+    return line, column, getattr(node, "end_col_offset", None) if single else None
+
+
+def targets(node: ast.AST) -> set[str]:
+    """The names that a comprehension's own scope binds."""
+    generators: list[ast.comprehension] = getattr(node, "generators", [])
+    return {
+        n.id
+        for generator in generators
+        for n in ast.walk(generator.target)
+        if isinstance(n, ast.Name)
+    }
+
+
+def parameters(node: FunctionNode) -> list[str]:
+    """The names of a function's parameters."""
+    args = node.args
+    several = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    rest = [a for a in (args.vararg, args.kwarg) if a is not None]
+    return [a.arg for a in (*several, *rest)]
+
+
+def body_of(node: FunctionNode) -> Sequence[ast.AST]:
+    """A function's body as a sequence of nodes."""
+    return [node.body] if isinstance(node, ast.Lambda) else node.body
+
+
+def local_names(node: FunctionNode) -> set[str]:
+    """The names that are local to the function."""
+    body = body_of(node)
+    declared = {
+        name
+        for n in own_nodes(body)
+        if isinstance(n, ast.Global | ast.Nonlocal)
+        for name in n.names
+    }
+    return {*parameters(node), *assigned(body)} - declared
+
+
+def global_names(node: FunctionNode) -> set[str]:
+    """The names that the function declares global."""
+    found = (n for n in own_nodes(body_of(node)) if isinstance(n, ast.Global))
+    return {name for n in found for name in n.names}
+
+
+def is_generator(node: FunctionNode) -> bool:
+    """Whether the function contains `yield`."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(body_of(node)))
+
+
+def binds_in_expression(*nodes: ast.AST) -> bool:
+    """Whether an expression assigns (`:=`), yields or awaits: it cannot move into a function."""
+    kinds = ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await
+    return any(isinstance(n, kinds) for n in own_nodes(nodes))
+
+
+def obstacle(body: Iterable[ast.AST], in_loop: bool = False) -> tuple[str, Place] | None:
+    """What keeps statements out of a recorded branch or loop: its keyword and place, None if
+    nothing.
+
+    in_loop : the statements stand in a loop of their own, whose break and continue do not count
+    """
+    for node in body:
+        found = _obstacle(node, in_loop)
+        if found is not None:
+            return found
+    return None
+
+
+_KEYWORDS: dict[type[ast.AST], str] = {
+    ast.Break: "break",
+    ast.Continue: "continue",
+    ast.Return: "return",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+}
+
+
+def _obstacle(node: ast.AST, in_loop: bool) -> tuple[str, Place] | None:
+    if isinstance(node, _SCOPES):
+        return None
+    keyword = _KEYWORDS.get(type(node))
+    if keyword is not None and not (in_loop and keyword in ("break", "continue")):
+        return keyword, place(node)
+    if isinstance(node, _LOOPS):
+        return obstacle(node.body, True) or obstacle(node.orelse, in_loop)
+    return obstacle(ast.iter_child_nodes(node), in_loop)
