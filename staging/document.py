@@ -38,15 +38,15 @@ class Document:
 
     def note(self, text: str) -> None:
         """A comment for the line that is being written, which it can neither end nor continue."""
-        self._note = " ".join(text.split()).rstrip("\\")
+        self._note = " ".join(text.split()).rstrip(" \\")
 
     def end_line(self) -> None:
         """Ends the line; an empty line has no trailing blanks."""
-        line = self._indent * self._level + self._line if self._line else ""
+        line = self._indent * self._level + self._line
         if self._note:
-            padded = f"{line:<{self._note_column - 2}}" if line and self._note_column > 2 else line
-            line = f"{padded}{'  ' if line else ''}{self._comment} {self._note}"
-        self._lines.append(line)
+            gap = max(self._note_column - len(line), 2) if self._line else 0
+            line += f"{' ' * gap}{self._comment} {self._note}"
+        self._lines.append(line if self._line or self._note else "")
         self._line = self._note = ""
 
     def line(self, text: str = "", note: str = "") -> None:
