@@ -15,15 +15,16 @@ from dataclasses import dataclass, replace
 from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
 from ..patterns.reducers import Order, Reducer
 from ..staging.decisions import decide
-from ..staging.nodes import Block, Index, Operand, Program, Stmt, Var
+from ..staging.nodes import Block, Effects, Index, Operand, Program, Stmt, Var
 from ..staging.records import record
 from ..staging.replay import Replay, replay_program
-from ..staging.traversal import free_vars
+from ..staging.traversal import effects, free_vars
 from ..staging.types import Array
 from .lower_block import may_strip, may_strip_stmt, produces
 
 STRIP = 64
 BLOCK = 128
+JAM = 4
 CHUNK = 4096
 CHUNKS = 64
 FOLD_CHUNKS = 16
@@ -36,11 +37,13 @@ class CpuLevels(Mapping):
     """The CPU's mapping of a parallel loop.
 
     strip : the number of lanes, or 0 for the row form
+    jam : how many rows stand side by side in the row form
     order : the chunks, and how float sums combine
     """
 
     strip: int
     order: Order
+    jam: int = 1
 
 
 def cpu_levels(program: Program) -> Program:
@@ -99,8 +102,17 @@ def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
         reason = f"the reducer {sequential[0]} is not known to be associative"
         decide(f"cpu_levels.order.{name}", "sequential", ("sequential",), reason, stmt.sources)
         return CpuLevels(width, Order(WHOLE, 1))
+    jam = JAM if form == "rows" and pays_jam(op) else 1
     chunks = FOLD_CHUNKS if any(isinstance(g, Fold) for g in op.generators) else CHUNKS
-    return CpuLevels(width, Order(CHUNK, chunks, block))
+    return CpuLevels(width, Order(CHUNK, chunks, block), jam)
+
+
+def pays_jam(op: MultiLoop) -> bool:
+    """Rows side by side pay where each has a loop of its own: array accumulators are stored once
+    for all, and scalar reductions do not wait for each other. What faults keeps its order."""
+    if len(op.domain) > 1 or effects(op) & Effects.FAULT:
+        return False
+    return any(isinstance(s.op, MultiLoop) for s in op.body.stmts)
 
 
 def strip_or_rows(op: MultiLoop) -> tuple[str, str]:

@@ -34,6 +34,7 @@ from .kernel_ir import (
 from .kernel_walk import parameters
 from .lower_block import BlockLowering, may_strip
 from .lower_generators import Part, make_part
+from .lower_jam import jam_block, own_index, round_down, shifted
 from .lower_nested import conditionally
 from .lower_reduce import nest
 from .lower_scope import (
@@ -107,9 +108,9 @@ def chunk_function(
     if mapping.strip:
         strip_loop(b, op, mapping.strip, parts, start, stop)
     elif any(q.open_block for q in parts):
-        block_loop(b, op, mapping.order.block, parts, start, stop)
+        block_loop(b, op, mapping, parts, start, stop)
     else:
-        row_loop(b, op, parts, start, stop)
+        row_loop(b, op, parts, (start, stop), mapping.jam)
     run_all(b, [h for q in parts for h in q.after])
     return Function("chunk", (start, stop, *parameters(out, (start, stop), fault)), tuple(out))
 
@@ -121,9 +122,19 @@ def run_all(b: BlockLowering, hooks: Sequence[Callable[[BlockLowering], None]]) 
 
 
 def row_loop(
-    b: BlockLowering, op: MultiLoop, parts: Sequence[Part], start: Expr, stop: Expr
+    b: BlockLowering,
+    op: MultiLoop,
+    parts: Sequence[Part],
+    span: tuple[Expr, Expr],
+    jam: int,
 ) -> None:
-    """for i in range(start, stop): the other axes, the prelude, the generators."""
+    """for i in range(*span): the other axes, the prelude, the generators; `jam` rows at a time."""
+    start, stop = span
+    if jam > 1:
+        length = prim(p.SUBTRACT, stop, start)
+        whole = prim(p.ADD, start, round_down(b, length, jam, "rows"))
+        jammed_rows(b, op, parts, (start, whole), jam)
+        start = whole
     first, *rest = op.body.params
     index = Local(b.scope.names.fresh(first.name, "i"), INT)
     body: list[Statement] = []
@@ -131,6 +142,31 @@ def row_loop(
     b.env[first] = Uniform(index)
     inner = BlockLowering(b.scope, b.env, body, index)
     inner_axes(inner, op, parts, (index,), rest)
+
+
+def jammed_rows(
+    b: BlockLowering,
+    op: MultiLoop,
+    parts: Sequence[Part],
+    span: tuple[Expr, Expr],
+    jam: int,
+) -> None:
+    """Rows side by side: inner loops are shared, and array accumulators are stored once for all."""
+    (param,) = op.body.params
+    index = Local(b.scope.names.fresh(param.name, "i"), INT)
+    body: list[Statement] = []
+    b.out.append(For(index, *span, body, LoopKind.CHUNK, jam))
+    inner = BlockLowering(b.scope, b.env, body, index)
+    copies = [own_index(b.env, op, (shifted(index, k),)) for k in range(jam)]
+    envs = [env for env, _ in copies]
+    jam_block(inner, op.body, envs)
+    for generator, part in zip(op.generators, parts, strict=True):
+        if part.jam is not None:
+            part.jam(inner, envs)
+            continue
+        for env, indices in copies:
+            with inner.using(env):
+                conditionally(inner, generator, partial(part.step, inner, indices))
 
 
 def inner_axes(
@@ -166,12 +202,13 @@ def step_parts(
 def block_loop(
     b: BlockLowering,
     op: MultiLoop,
-    length: int,
+    mapping: CpuLevels,
     parts: Sequence[Part],
     start: Expr,
     stop: Expr,
 ) -> None:
     """Blocks of indices: float sums begin anew in each."""
+    length = mapping.order.block
     base = Local(b.scope.names.fresh("block"), INT)
     body: list[Statement] = []
     b.out.append(For(base, start, stop, body, LoopKind.CHUNK, length))
@@ -179,7 +216,7 @@ def block_loop(
         end = Local(b.scope.names.fresh("block_stop"), INT)
         b.out.append(Let(end, prim(p.MINIMUM, prim(p.ADD, base, integer(length)), stop)))
         run_all(b, [h for q in parts for h in q.open_block])
-        row_loop(b, op, parts, base, end)
+        row_loop(b, op, parts, (base, end), mapping.jam)
         run_all(b, [h for q in parts for h in q.close_block])
 
 

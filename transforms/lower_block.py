@@ -12,7 +12,7 @@ loop (`may_strip` says what can).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
@@ -58,6 +58,7 @@ from .kernel_ir import (
 from .lower_scope import (
     INT,
     Deferred,
+    Env,
     KernelScope,
     LaneExpr,
     LaneLoop,
@@ -85,7 +86,7 @@ class BlockLowering:
     def __init__(
         self,
         scope: KernelScope,
-        env: dict[Var, Value],
+        env: Env,
         out: list[Statement],
         iteration: Expr,
         strip: Strip | None = None,
@@ -348,8 +349,12 @@ class BlockLowering:
         type_ = array_type(binder)
         buffer = self.scope.scratch(binder.name or "array", type_.element.dtype, self.shape(type_))
         self.env[binder] = Stored(buffer)
-        self.produce(stmt, lambda indices, value: self.out.append(Store(buffer, indices, value)))
+        self.hand_over_produced([self.env], stmt, self.storing(buffer), ())
         return Stored(buffer)
+
+    def storing(self, buffer: Buffer) -> Sink:
+        """A sink that stores."""
+        return lambda indices, value: self.out.append(Store(buffer, indices, value))
 
     def shape(self, type_: Array) -> tuple[Operand | int, ...]:
         """A scratch buffer's shape: sizes that are known when the kernel is launched."""
@@ -364,55 +369,90 @@ class BlockLowering:
                 )
         return host_shape(type_.shape)
 
-    def produce(self, stmt: Stmt, sink: Sink) -> None:
-        """Runs a Collect in row form, handing each element to `sink`."""
-        op = stmt.op
-        assert isinstance(op, MultiLoop)
-        (generator,) = op.generators
-
-        def inside() -> None:
-            indices = tuple(self.expr(i) for i in op.body.params)
-            self.deliver(generator.value, generator.value.results[0], sink, indices)
-
-        self.row_nest(op, inside)
-
-    def row_nest(self, op: MultiLoop, inside: Callable[[], None]) -> None:
-        """The loops over the domain in row form, the prelude, then `inside`."""
-        out = self.out
-        for param, extent in zip(op.body.params, op.domain, strict=True):
-            index = Local(self.scope.names.fresh(param.name, "i"), INT)
-            body: list[Statement] = []
-            out.append(For(index, integer(0), self.expr(extent), body))
-            self.env[param] = Uniform(index)
-            out = body
-        with self.nested(out):
-            self.block(op.body)
-            inside()
-
     def deliver(
         self, block: Block, result: object, sink: Sink, indices: tuple[Expr, ...] = ()
     ) -> None:
         """Lowers a value block's statements and hands every scalar of `result` to `sink`."""
         self.block(block)
         assert isinstance(result, Var | Const)
-        if isinstance(result.type, Scalar):
-            sink(indices, self.expr(result))
+        self.hand_over([self.env], result, sink, indices)
+
+    def hand_over(
+        self,
+        envs: Sequence[Env],
+        result: Operand,
+        sink: Sink,
+        indices: tuple[Expr, ...] = (),
+    ) -> None:
+        """Hands every scalar of `result` to `sink`, in row form.
+
+        With several environments the loops over an array's elements stand once, and each element
+        is handed over for all of them, one after the other.
+        """
+        if isinstance(result, Const) or isinstance(result.type, Scalar):
+            for env in envs:
+                with self.using(env):
+                    sink(indices, self.expr(result))
             return
-        assert isinstance(result, Var)
-        value = self.value(result)
+        value = self.value_in(envs[0], result)
         if isinstance(value, Produced):
-            self.produce(value.stmt, lambda inner, element: sink((*indices, *inner), element))
+            self.hand_over_produced(envs, value.stmt, sink, indices)
             return
+        extents = [self.expr(size_operand(d)) for d in array_type(result).shape]
+        with self.serial(extents, ["e"] * len(extents)) as inner:
+            for env in envs:
+                with self.using(env):
+                    sink((*indices, *inner), self.element(result, inner))
+
+    def hand_over_produced(
+        self,
+        envs: Sequence[Env],
+        stmt: Stmt,
+        sink: Sink,
+        indices: tuple[Expr, ...],
+    ) -> None:
+        """Runs a Collect, element by element."""
+        from .lower_jam import jam_block
+
+        op = stmt.op
+        assert isinstance(op, MultiLoop)
+        names = [q.name or "i" for q in op.body.params]
+        with self.using(envs[0]):
+            extents = [self.expr(d) for d in op.domain]
+        with self.serial(extents, names) as inner:
+            for env in envs:
+                env.update({q: Uniform(i) for q, i in zip(op.body.params, inner, strict=True)})
+            jam_block(self, op.body, envs)
+            (result,) = op.generators[0].value.operands
+            self.hand_over(envs, result, sink, (*indices, *inner))
+
+    @contextmanager
+    def serial(self, extents: Sequence[Expr], names: Sequence[str]) -> Iterator[tuple[Expr, ...]]:
+        """Nested serial loops; statements go into the innermost."""
         out = self.out
-        inner_indices: list[Expr] = []
-        for dim in result.type.shape:
-            index = Local(self.scope.names.fresh("", "e"), INT)
+        indices: list[Expr] = []
+        for extent, name in zip(extents, names, strict=True):
+            index = Local(self.scope.names.fresh(name), INT)
             body: list[Statement] = []
-            out.append(For(index, integer(0), self.expr(size_operand(dim)), body))
-            inner_indices.append(index)
+            out.append(For(index, integer(0), extent, body))
+            indices.append(index)
             out = body
         with self.nested(out):
-            sink((*indices, *inner_indices), self.element(result, tuple(inner_indices)))
+            yield tuple(indices)
+
+    @contextmanager
+    def using(self, env: Env) -> Iterator[None]:
+        """Variables are looked up in `env`."""
+        saved = self.env
+        self.env = env
+        yield
+        self.env = saved
+
+    def value_in(self, env: Env, operand: Operand) -> Value:
+        """Where a variable lives in another environment."""
+        assert isinstance(operand, Var)
+        with self.using(env):
+            return self.value(operand)
 
 
 def direct_uses(block: Block) -> Counter[Var]:

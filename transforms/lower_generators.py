@@ -31,10 +31,19 @@ from .kernel_ir import (
 )
 from .lower_block import BlockLowering
 from .lower_nested import empty_error, fold_step
-from .lower_reduce import Place, accumulate, combine_general, combined, fill, nest
+from .lower_reduce import (
+    Place,
+    accumulate,
+    accumulate_copies,
+    combine_general,
+    combined,
+    fill,
+    nest,
+)
 from .lower_scope import (
     INT,
     TRUTH,
+    Env,
     KernelScope,
     Stored,
     Uniform,
@@ -52,6 +61,7 @@ ONE = (1,)
 class Part:
     """One generator on its way through the four functions: hooks, and its output.
 
+    jam : for several indices at once, given an environment for each; None where that cannot be
     before, after : around the whole chunk; open_block, close_block : around each block of indices
     step : for one index, given the domain's indices
     """
@@ -65,6 +75,7 @@ class Part:
     init: list[Callable[[BlockLowering], None]] = field(default_factory=list)
     combine: list[Callable[[BlockLowering], None]] = field(default_factory=list)
     finish: list[Callable[[BlockLowering], None]] = field(default_factory=list)
+    jam: Callable[[BlockLowering, Sequence[Env]], None] | None = None
     others: dict[Buffer, Buffer] = field(default_factory=dict)
 
 
@@ -184,6 +195,9 @@ def reduce_part(
             b.out.append(Assign(met, truth(True)))
 
     part.step = step
+    if generator.cond is None and len(running) == 1 and scalar_primitive(reducer) is not None:
+        (value,) = generator.value.operands
+        part.jam = lambda b, envs: accumulate_copies(b, reducer, running[0], envs, value)
     with_state(scope, part, reducer, binders, state, 0)
     for place, buffer, binder, k in zip(running, state, binders, range(len(state)), strict=True):
         add_running(part, reducer, place, buffer, binder, k, blocked)

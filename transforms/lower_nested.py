@@ -9,17 +9,15 @@ from functools import partial
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
 from ..staging import primitives as p
 from ..staging.nodes import Block, Bounds, ErrorKind, Operand, Stmt, Var, operand_dim, size_operand
-from ..staging.traversal import free_vars
 from ..staging.types import Array, Scalar
-from .kernel_ir import Assign, Expr, For, If, Let, Literal, Local, Statement, Store
-from .lower_block import BlockLowering, direct_uses
+from .kernel_ir import Assign, Expr, If, Let, Literal, Local, Statement, Store
+from .lower_block import BlockLowering
 from .lower_reduce import Place, accumulate, fill, first_of, held_expr
 from .lower_scope import (
     INT,
     TRUTH,
     Stored,
     Uniform,
-    Value,
     Varying,
     array_type,
     integer,
@@ -38,24 +36,9 @@ class Running:
 
 def lower_nested(b: BlockLowering, stmt: Stmt, op: MultiLoop, varying: bool) -> None:
     """Emits the loop; `varying` says that it runs over lanes (see `may_strip`)."""
-    if varying:
-        lower_over_lanes(b, stmt, op, [b.env])
-        return
-    running = begin_all(b, stmt, op, varying)
-    indices: list[Expr] = []
-    out = b.out
-    for param, extent in zip(op.body.params, op.domain, strict=True):
-        index = Local(b.scope.names.fresh(param.name, "j"), INT)
-        body: list[Statement] = []
-        out.append(For(index, integer(0), b.expr(extent), body))
-        b.env[param] = Uniform(index)
-        indices.append(index)
-        out = body
-    with b.nested(out):
-        b.block(op.body)
-        step_all(b, op, running, tuple(indices))
-    for run in running:
-        run.after()
+    from .lower_jam import jam_loop
+
+    jam_loop(b, stmt, op, [b.env], varying)
 
 
 def begin_all(b: BlockLowering, stmt: Stmt, op: MultiLoop, varying: bool) -> list[Running]:
@@ -73,112 +56,6 @@ def step_all(
     """One iteration of every generator."""
     for generator, run in zip(op.generators, running, strict=True):
         conditionally(b, generator, partial(run.step, indices))
-
-
-# Over lanes: unrolled, and jammed into the lane loops of the loops inside.
-
-UNROLL = 4
-JAM = 2
-Env = dict[Var, Value]
-
-
-def lower_over_lanes(
-    b: BlockLowering, stmt: Stmt, op: MultiLoop, envs: Sequence[Env], remainder: bool = False
-) -> None:
-    """A nested loop outside of the lane loops, once for each copy of its surroundings.
-
-    Its index is unrolled, so that a lane loop does the work of several iterations and an
-    accumulator is loaded and stored once for all of them. Each lane still combines in index order.
-    """
-    copies: list[tuple[Env, list[Running]]] = []
-    for env in envs:
-        b.env = env
-        copies.append((env, begin_all(b, stmt, op, varying=True)))
-    b.close_lanes()
-    saved = b.env
-    first, *rest = op.body.params
-    factor = 1 if rest or remainder else UNROLL if is_leaf(op) else JAM if len(envs) == 1 else 1
-    extent = b.expr(op.domain[0])
-    if factor == 1:
-        lane_nest(b, op, copies, integer(0), extent, 1, remainder)
-    else:
-        rounded = prim(p.BITWISE_AND, extent, integer(-factor))
-        whole = held_uniform(b, rounded, f"{first.name or 'j'}_whole")
-        lane_nest(b, op, copies, integer(0), whole, factor, False)
-        lane_nest(b, op, copies, whole, extent, 1, True)
-    b.env = saved
-
-
-def held_uniform(b: BlockLowering, value: Expr, name: str) -> Expr:
-    """A uniform expression in a local."""
-    local = Local(b.scope.names.fresh(name), value.dtype)
-    b.emit(Let(local, value))
-    return local
-
-
-def is_leaf(op: MultiLoop) -> bool:
-    """Whether there is no loop inside."""
-    return not any(isinstance(s.op, MultiLoop) for s in op.body.stmts)
-
-
-def lane_nest(
-    b: BlockLowering,
-    op: MultiLoop,
-    copies: Sequence[tuple[Env, list[Running]]],
-    start: Expr,
-    stop: Expr,
-    factor: int,
-    remainder: bool,
-) -> None:
-    """The loops over the domain from `start` to `stop` of its first index, `factor` at a time;
-    a remainder's loops inside are not unrolled either."""
-    param, *rest = op.body.params
-    index = Local(b.scope.names.fresh(param.name, "j"), INT)
-    body: list[Statement] = []
-    b.out.append(For(index, start, stop, body, step=factor))
-    inner: list[Local] = []
-    for other, extent in zip(rest, op.domain[1:], strict=True):
-        local = Local(b.scope.names.fresh(other.name, "j"), INT)
-        deeper: list[Statement] = []
-        body.append(For(local, integer(0), b.expr(extent), deeper))
-        inner.append(local)
-        body = deeper
-    with b.nested(body):
-        unrolled: list[tuple[Env, list[Running], tuple[Expr, ...]]] = []
-        for offset in range(factor):
-            for env, running in copies:
-                own = dict(env)
-                at = index if offset == 0 else prim(p.ADD, index, integer(offset))
-                indices: tuple[Expr, ...] = (at, *inner)
-                for q, i in zip(op.body.params, indices, strict=True):
-                    own[q] = Uniform(i)
-                unrolled.append((own, running, indices))
-        jammed(b, op, unrolled, remainder)
-        b.close_lanes()
-
-
-def jammed(
-    b: BlockLowering,
-    op: MultiLoop,
-    copies: Sequence[tuple[Env, list[Running], tuple[Expr, ...]]],
-    remainder: bool,
-) -> None:
-    """The body for all copies, statement by statement, so that they share lane loops."""
-    uses = direct_uses(op.body)
-    saved = b.env
-    for stmt in op.body.stmts:
-        if isinstance(stmt.op, MultiLoop) and any(b.varies(v) for v in free_vars(stmt.op)):
-            b.close_lanes()
-            lower_over_lanes(b, stmt, stmt.op, [env for env, _, _ in copies], remainder)
-            b.close_lanes()
-            continue
-        for env, _, _ in copies:
-            b.env = env
-            b.statement(stmt, uses)
-    for env, running, indices in copies:
-        b.env = env
-        step_all(b, op, running, indices)
-    b.env = saved
 
 
 def conditionally(b: BlockLowering, generator: Generator, step: Callable[[], None]) -> None:

@@ -17,7 +17,6 @@ from .kernel_ir import (
     Convert,
     Expr,
     Fma,
-    For,
     If,
     Let,
     Literal,
@@ -28,7 +27,7 @@ from .kernel_ir import (
     Store,
 )
 from .lower_block import BlockLowering
-from .lower_scope import INT, Stored, Uniform, integer, prim
+from .lower_scope import Env, Sink, Stored, Uniform, integer, prim
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +68,7 @@ def accumulate(
     """
     if len(results) == 1 and (primitive := scalar_primitive(reducer)) is not None:
         (place,) = places
-
-        def combine(indices: tuple[Expr, ...], value: Expr) -> None:
-            new = combined(primitive, place.read(indices), value)
-            if first is not None:
-                new = Prim(p.SELECT, (first, converted(value, place.dtype), new), place.dtype)
-            b.out.append(place.write(new, indices))
-
-        b.deliver(values, results[0], combine)
+        b.deliver(values, results[0], combining(b, primitive, place, first))
         return
     b.block(values)
     held = [hold(b, r) for r in results]
@@ -93,6 +85,33 @@ def accumulate(
     with b.nested(orelse):
         combine_general(b, reducer, places, held)
     b.out.append(If(first, then, orelse))
+
+
+def combining(
+    b: BlockLowering, primitive: p.Primitive, place: Place, first: Expr | None = None
+) -> Sink:
+    """A sink that combines each scalar into its element of the accumulator."""
+
+    def combine(indices: tuple[Expr, ...], value: Expr) -> None:
+        new = combined(primitive, place.read(indices), value)
+        if first is not None:
+            new = Prim(p.SELECT, (first, converted(value, place.dtype), new), place.dtype)
+        b.out.append(place.write(new, indices))
+
+    return combine
+
+
+def accumulate_copies(
+    b: BlockLowering,
+    reducer: Reducer,
+    place: Place,
+    envs: Sequence[Env],
+    result: Operand,
+) -> None:
+    """One accumulator takes the values of several copies, in their order, element by element."""
+    primitive = scalar_primitive(reducer)
+    assert primitive is not None
+    b.hand_over(envs, result, combining(b, primitive, place))
 
 
 def blend(
@@ -222,15 +241,7 @@ def nest(
     inside: Callable[[tuple[Expr, ...]], None],
 ) -> None:
     """Serial loops over the extents around what `inside(indices)` emits."""
-    out = b.out
-    indices: tuple[Expr, ...] = ()
-    for extent in extents:
-        index = Local(b.scope.names.fresh("", "e"), INT)
-        body: list[Statement] = []
-        out.append(For(index, integer(0), extent, body))
-        indices = (*indices, index)
-        out = body
-    with b.nested(out):
+    with b.serial(extents, ["e"] * len(extents)) as indices:
         inside(indices)
 
 

@@ -91,6 +91,7 @@ class Produced:
 
 
 Value = Uniform | Varying | LaneExpr | Deferred | Stored | Produced
+Env = dict[Var, Value]
 
 
 @dataclass(frozen=True, slots=True)
