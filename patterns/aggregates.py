@@ -14,7 +14,7 @@ import numpy as np
 
 from ..staging import primitives as p
 from ..staging import reps
-from ..staging.errors import ShapeError, StagingTypeError
+from ..staging.errors import Limitation, ShapeError, StagingTypeError
 from ..staging.nodes import size_operand
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant
 from ..staging.types import I64, Scalar
@@ -46,7 +46,7 @@ class Aggregates(Patterns):
     ) -> Any:
         """The sum over the given axes, by default over all; `sum(f)` of f of each element."""
         if callable(axis) or where is not None:
-            return Patterns.sum(self, axis, where=where)
+            return Patterns.sum(self, _selector(axis), where=where)
         return self._total(p.ADD, "sum", axis, dtype, keepdims)
 
     def prod(
@@ -54,7 +54,7 @@ class Aggregates(Patterns):
     ) -> Any:
         """The product over the given axes, by default over all; `prod(f)` of f of each element."""
         if callable(axis) or where is not None:
-            return Patterns.prod(self, axis, where=where)
+            return Patterns.prod(self, _selector(axis), where=where)
         return self._total(p.MULTIPLY, "prod", axis, dtype, keepdims)
 
     def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -131,15 +131,14 @@ class Aggregates(Patterns):
 
     def count_nonzero(self, axis: Any = None, *, keepdims: bool = False) -> Any:
         """The number of elements that are not 0."""
+        axes = _axes(axis, len(self.sizes))
         one = constant(np.int64(1))
-        return over(
-            self.sizes,
-            axis,
-            keepdims,
-            lambda kept, inner: one,
-            binary(p.ADD, "count"),
-            lambda axes, kept, inner: self.element(*_merge(axes, kept, inner)),
-        )
+
+        def counts(kept: tuple[ScalarRep, ...], inner: tuple[ScalarRep, ...]) -> Rep:
+            return self.element(*_merge(axes, kept, inner))
+
+        make = binary(p.ADD, "count")
+        return over(self.sizes, axis, keepdims, lambda kept, inner: one, make, counts)
 
     # What they are made of.
 
@@ -192,7 +191,7 @@ def over(
     keepdims: bool,
     value: Value,
     make: MakeReducer,
-    cond: Callable[..., Any] | None = None,
+    cond: Value | None = None,
     take: int = 0,
 ) -> Any:
     """The reduction of `value(kept indices, reduced indices)` over the given axes of `shape`,
@@ -203,7 +202,9 @@ def over(
     extents = [shape[a] for a in axes]
 
     def reduced(kept: tuple[ScalarRep, ...]) -> Rep:
-        test = None if cond is None else lambda *inner: cond(axes, kept, inner)
+        def test(*inner: ScalarRep) -> object:
+            return True if cond is None else cond(kept, inner)
+
         return emit.reduce(extents, lambda *inner: value(kept, inner), make, test)[take]
 
     if not keepdims:
@@ -212,6 +213,14 @@ def over(
         return emit.collect([shape[a] for a in kept_axes], lambda *kept: reduced(kept))
     outer = [size_operand(1) if a in axes else shape[a] for a in range(len(shape))]
     return emit.collect(outer, lambda *i: reduced(tuple(i[a] for a in kept_axes)))
+
+
+def _selector(axis: Any) -> Any:
+    if axis is None or callable(axis):
+        return axis
+    raise Limitation(
+        "a reduction with both axis= and where=", instead="np.where(mask, x, 0).sum(axis=...)"
+    )
 
 
 def _axes(axis: Axis, rank: int) -> tuple[int, ...]:

@@ -202,11 +202,12 @@ class ArrayRep(reps.Arithmetic, Aggregates):
 
     def transpose(self, *axes: Any) -> ArrayRep:
         """The axes permuted, reversed by default; a view."""
-        order = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
-        given = tuple(range(self.ndim))[::-1] if not order or order == (None,) else tuple(order)
-        wanted = tuple(axis_number(axis, self.ndim) for axis in given)
+        nested = len(axes) == 1 and isinstance(axes[0], tuple | list)
+        order: tuple[Any, ...] = tuple(cast(Any, axes[0] if nested else axes))
+        order = tuple(range(self.ndim))[::-1] if order in ((), (None,)) else order
+        wanted = tuple(axis_number(axis, self.ndim) for axis in order)
         if sorted(wanted) != list(range(self.ndim)):
-            raise StagingTypeError(f"axes {given} are no permutation of {self.ndim} axes")
+            raise StagingTypeError(f"axes {order} are no permutation of {self.ndim} axes")
         return self.seen(self.view.permute(wanted))
 
     def astype(self, dtype: Any) -> ArrayRep:

@@ -108,32 +108,32 @@ class Patterns(Rep):
         declared = {"associative": associative, "commutative": commutative}
         return reduce_by(self, f, declared, identity)
 
-    def sum(self, f: Selector | None = None, *, where: Predicate | None = None) -> Any:
+    def sum(self, f: Selector | None = None, /, *, where: Predicate | None = None) -> Any:
         """The sum of the elements, of `f` of them, of those `where` a condition holds; small
         integers widen.
         """
         return self._combine(p.ADD, "sum", f, where, widen=True)
 
-    def prod(self, f: Selector | None = None, *, where: Predicate | None = None) -> Any:
+    def prod(self, f: Selector | None = None, /, *, where: Predicate | None = None) -> Any:
         """The product of the elements; small integers widen."""
         return self._combine(p.MULTIPLY, "prod", f, where, widen=True)
 
-    def min(self, f: Selector | None = None) -> Any:
+    def min(self, f: Selector | None = None, /) -> Any:
         """The least element, or the least `f` of one; NaN if there is one, ValueError if empty."""
         return self._combine(p.MINIMUM, "min", f)
 
-    def max(self, f: Selector | None = None) -> Any:
+    def max(self, f: Selector | None = None, /) -> Any:
         """The greatest element, or the greatest `f` of one; NaN if there is one; ValueError when
         empty.
         """
         return self._combine(p.MAXIMUM, "max", f)
 
-    def any(self, f: Selector | None = None) -> Any:
+    def any(self, f: Selector | None = None, /) -> Any:
         """Whether any element, or `f` of it, is true."""
         truth = self._truth(f)
         return emit.reduce(self.domain, truth, binary(p.LOGICAL_OR, "any"))[0]
 
-    def all(self, f: Selector | None = None) -> Any:
+    def all(self, f: Selector | None = None, /) -> Any:
         """Whether every element, or `f` of it, is true."""
         truth = self._truth(f)
         return emit.reduce(self.domain, truth, binary(p.LOGICAL_AND, "all"))[0]
@@ -147,20 +147,20 @@ class Patterns(Rep):
             self.domain, lambda *_: one, binary(p.ADD, "count"), self.holds(predicate)
         )[0]
 
-    def mean(self, f: Selector | None = None) -> Any:
+    def mean(self, f: Selector | None = None, /) -> Any:
         """The mean of the elements or of `f` of them; of integers as float64; NaN when empty."""
         total = emit.reduce(
             self.domain, lambda *i: as_float(self.call(f, *i)), binary(p.ADD, "sum")
         )[0]
         return apply_ufunc(np.true_divide, (total, sizes.dim(sizes.product(self.domain))))
 
-    def argmin(self, f: Selector | None = None) -> Any:
+    def argmin(self, f: Selector | None = None, /) -> Any:
         """The index of the least element, or of the least `f` of one: the first of equals, the
         first NaN if any.
         """
         return self._arg(reducers.argmin_block, "argmin", f)
 
-    def argmax(self, f: Selector | None = None) -> Any:
+    def argmax(self, f: Selector | None = None, /) -> Any:
         """The index of the greatest element, or of the greatest `f`: the first of equals, the first
         NaN if any.
         """

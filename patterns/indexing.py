@@ -51,7 +51,7 @@ def select(x: ArrayRep, key: object) -> Selected:
         if item is None:
             view, axis = view.insert(axis), axis + 1
         elif isinstance(item, slice):
-            view, axis = _slice(view, axis, item), axis + 1
+            view, axis = _slice(view, axis, cast(Any, item)), axis + 1
         elif _is_integer(item):
             view = _at(view, axis, lift(item))
         elif array is not None:
@@ -134,7 +134,7 @@ def position(index: ScalarRep, length: Size) -> Operand:
     return operand if sizes.not_negative(index) else sizes.wrapped(operand, length)
 
 
-def _slice(view: View, axis: int, item: slice) -> View:
+def _slice(view: View, axis: int, item: Any) -> View:
     step = 1 if item.step is None else item.step
     if isinstance(step, Rep) or not hasattr(step, "__index__"):
         raise Limitation(

@@ -99,7 +99,8 @@ def _join(a: Type, b: Type) -> Type:
 
 
 def _identity(identity: object, types: tuple[Type, ...]) -> tuple[Const, ...]:
-    parts = identity if isinstance(identity, tuple) else (identity,)
+    given: Any = identity
+    parts: tuple[object, ...] = given if isinstance(identity, tuple) else (identity,)
     found: list[Const] = []
     for part, type_ in zip(parts, types, strict=True):
         operand = converted(lift_scalar(part), emit.element_type(type_)).operand

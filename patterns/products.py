@@ -11,7 +11,7 @@ from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, lift
 from . import emit
-from .collections import as_array, binary, strong
+from .collections import as_array, binary
 
 
 def matmul(left: object, right: object) -> Any:
@@ -34,7 +34,7 @@ def matmul(left: object, right: object) -> Any:
         def term(k: ScalarRep) -> Rep:
             return apply_ufunc(np.multiply, (a.element(*row, k), b.element(k, *column)))
 
-        return emit.reduce((inner,), lambda k: strong(term(k)), binary(p.ADD, "sum"))[0]
+        return emit.reduce((inner,), term, binary(p.ADD, "sum"))[0]
 
     domain = (*a.sizes[:-1], *b.sizes[1:])
     return emit.collect(domain, entry) if domain else entry()
@@ -47,10 +47,11 @@ def outer(left: object, right: object) -> Any:
         raise StagingTypeError(
             f"an outer product of {a.type} and {b.type}", why="both must be vectors"
         )
-    return emit.collect(
-        (a.sizes[0], b.sizes[0]),
-        lambda i, j: apply_ufunc(np.multiply, (a.element(i), b.element(j))),
-    )
+
+    def entry(i: ScalarRep, j: ScalarRep) -> Rep:
+        return apply_ufunc(np.multiply, (a.element(i), b.element(j)))
+
+    return emit.collect((a.sizes[0], b.sizes[0]), entry)
 
 
 def _factor(value: object) -> Any:

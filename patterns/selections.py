@@ -32,7 +32,7 @@ class Selection(Collection):
         self.source = source
         (extent,) = source.domain
         self.positions: ArrayRep = as_array(
-            emit.collect_if((extent,), source.holds(predicate), lambda i: i)
+            emit.collect_if((extent,), source.holds(predicate), lambda *i: i[0])
         )
 
     @property

@@ -9,6 +9,7 @@ computes from them nothing is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..staging import primitives as p
 from ..staging.context import trace
@@ -187,7 +188,8 @@ def extent(value: object) -> Size:
 
 def shape_of(shape: object) -> tuple[Size, ...]:
     """A user's shape, one integer or a sequence of them, as sizes."""
-    items: Sequence[object] = shape if isinstance(shape, tuple | list) else (shape,)
+    given: Any = shape
+    items: Sequence[object] = given if isinstance(shape, tuple | list) else (shape,)
     return tuple(extent(item) for item in items)
 
 

@@ -20,6 +20,7 @@ class Distance(enum.Enum):
 
 
 ABS, SQUARE, EUC = Distance.ABS, Distance.SQUARE, Distance.EUC
+_METRICS = tuple(Distance)
 
 
 def dist(a: Any, b: Any, metric: Distance) -> Any:
@@ -34,7 +35,7 @@ def dist(a: Any, b: Any, metric: Distance) -> Any:
     >>> float(dist([1.0, 2.0], [4.0, 6.0], EUC)), int(dist([1, 2], [4, 6], ABS))
     (5.0, 7)
     """
-    if not isinstance(metric, Distance):
+    if metric not in _METRICS:
         raise StagingTypeError(
             f"{metric!r} is no metric of dist", instead="ml.ABS, ml.SQUARE or ml.EUC"
         )

@@ -133,12 +133,16 @@ def arange(*bounds: object, dtype: Any = None) -> ArrayRep:
     if not 1 <= len(numbers) <= 3:
         raise StagingTypeError("np.arange takes stop, or start and stop, or start, stop and step")
     if all(n.dtype.kind in "iu" for n in numbers):
-        found = Range.of(*(_known(n) for n in numbers)).map(lambda i: i)
+        found = Range.of(*(_known(n) for n in numbers)).map(_same)
         common = np.result_type(np.int64, *(n.dtype for n in numbers if not n.scalar.weak))
         to = common if dtype is None else np.dtype(dtype)
         return as_array(found if found.dtype == to else found.astype(to))
     start, stop, step = _three(numbers)
     return _float_range(start, stop, step, dtype)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _known(number: ScalarRep) -> object:
@@ -181,7 +185,7 @@ def diag(v: object, k: int = 0) -> ArrayRep:
         raise StagingTypeError("np.diag takes a vector or a matrix, and its main diagonal only")
     if x.ndim == 2:
         length = sizes.arithmetic(p.MINIMUM, *x.sizes)
-        return as_array(emit.array((length,), lambda i: x.element(i, i)))
+        return as_array(emit.array((length,), lambda *i: x.element(*i, *i)))
     zero = cast(constant(0), x.scalar)
 
     def element(i: ScalarRep, j: ScalarRep) -> ScalarRep:

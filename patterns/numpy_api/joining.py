@@ -138,7 +138,8 @@ def broadcast_to(array: object, shape: object) -> ArrayRep:
     rep = lift(array)
     wanted = sizes.shape_of(shape)
     if isinstance(rep, ScalarRep):
-        rep = emit.array((size_operand(1),), lambda i: rep)
+        number = rep
+        rep = emit.array((size_operand(1),), lambda *_: number)
     return as_array(rep).broadcast(wanted, "the sizes in np.broadcast_to")
 
 

@@ -36,7 +36,7 @@ def _reduction(name: str, parameters: tuple[str, ...]) -> Callable[..., Any]:
         given = {**dict(zip(parameters, args, strict=False)), **options}
         kept = {k: v for k, v in given.items() if v is not None}
         method = getattr(_with_axes(a), name)
-        taken = method.__func__.__kwdefaults__ or {}
+        taken: dict[str, Any] = method.__func__.__kwdefaults__ or {}
         refused = [k for k in kept if k not in taken and k not in ("axis", "dtype")]
         if refused or ("dtype" in kept and name in ("var", "std")):
             raise Limitation(f"np.{name} with {', '.join(refused or ['dtype'])}=")
@@ -53,7 +53,7 @@ for _name, (_functions, _order) in _PARAMETERS.items():
 def _with_axes(value: object) -> ArrayRep:
     rep = lift(value)
     if isinstance(rep, ScalarRep):
-        return as_array(emit.array((size_operand(1),), lambda _: rep))
+        return as_array(emit.array((size_operand(1),), lambda *_: rep))
     return as_array(rep)
 
 

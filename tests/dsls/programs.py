@@ -1,5 +1,8 @@
 """Programs in OptiML, as a user writes them, each beside plain NumPy that computes the same."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any

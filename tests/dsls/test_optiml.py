@@ -1,5 +1,8 @@
 """OptiML: one definition serves eager and staged runs, and stages to the loops that fuse."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

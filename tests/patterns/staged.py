@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -27,11 +27,15 @@ from parloom.staging.types import (
 O = TypeVar("O", bound=Op)
 
 
-def _type(value: object) -> Type:
-    if isinstance(value, np.ndarray):
-        return Array(Scalar(value.dtype), (1,) * value.ndim)
-    if isinstance(value, np.generic):
-        return Scalar(value.dtype)
+def _array(value: Any) -> Any:
+    return cast(Any, value) if isinstance(value, np.ndarray) else None
+
+
+def _type(value: Any) -> Type:
+    if isinstance(value, np.ndarray | np.generic):
+        given = cast(Any, value)
+        element = Scalar(given.dtype)
+        return Array(element, (1,) * given.ndim) if _array(value) is not None else element
     return WEAK_INT if isinstance(value, int) else WEAK_FLOAT
 
 
@@ -40,10 +44,7 @@ def stage(f: Callable[..., Any], *args: Any) -> tuple[Program, list[Any], pytree
     t = Trace()
     leave = enter(t)
     try:
-        params = [
-            t.new_param(_type(a), f"a{k}", a if isinstance(a, np.ndarray) else None)
-            for k, a in enumerate(args)
-        ]
+        params = [t.new_param(_type(a), f"a{k}", _array(a)) for k, a in enumerate(args)]
         t.builder.open((*t.sizes, *params))
         leaves, tree = emit.flatten(f(*map(rep_of, params)))
         body = t.builder.close([leaf.operand for leaf in leaves])
@@ -86,7 +87,7 @@ def ops(program: Program, kind: type[O]) -> list[O]:
 
 def agree(f: Callable[..., Any], *args: Any, reference: Callable[..., Any] | None = None) -> None:
     """Asserts that f interpreted gives what `reference`, by default f itself, gives in NumPy."""
-    own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    own: list[Any] = [a if _array(a) is None else a.copy() for a in args]
     with np.errstate(all="ignore"):
         expected = (reference or f)(*own)
     _assert_close(interpret(f, *args), expected)
@@ -94,7 +95,8 @@ def agree(f: Callable[..., Any], *args: Any, reference: Callable[..., Any] | Non
 
 def _assert_close(found: Any, expected: Any) -> None:
     if isinstance(expected, tuple):
-        for one, other in zip(found, expected, strict=True):
+        parts = cast(Any, expected)
+        for one, other in zip(found, parts, strict=True):
             _assert_close(one, other)
         return
     actual, wanted = np.asarray(found), np.asarray(expected)

@@ -1,5 +1,8 @@
 """Staged arrays: elementwise operations, bounds, NumPy's aliasing, what is refused."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,8 @@
 """The vocabulary: staged and interpreted it gives what eager mode gives, in the loops it should."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,8 @@
 """NumPy's functions on staged arrays give NumPy's values, or are refused by name."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

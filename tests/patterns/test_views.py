@@ -1,5 +1,8 @@
 """Views: index maps cost no loop, slices are Python's, sizes are equal by construction."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
