@@ -8,6 +8,8 @@ knows no array operation.
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -312,10 +314,31 @@ def define_function(*functions: Callable[..., object]) -> Callable[[F], F]:
 
     def register(definition: F) -> F:
         for function in functions:
-            _functions[function] = definition
+            _functions[function] = _with_checked_arguments(function, definition)
         return definition
 
     return register
+
+
+def _with_checked_arguments(
+    function: Callable[..., object], definition: Callable[..., object]
+) -> Callable[..., object]:
+    """The definition, which refuses arguments that it does not take in the function's name."""
+    signature = inspect.signature(definition)
+
+    @functools.wraps(definition)
+    def call(*args: object, **options: object) -> object:
+        try:
+            signature.bind(*args, **options)
+        except TypeError as error:
+            name = getattr(function, "__name__", "function")
+            raise Limitation(
+                f"np.{name} with these arguments is not supported on staged values: {error}",
+                instead=f"np.{name}{signature}".split(" ->")[0],
+            ) from None
+        return definition(*args, **options)
+
+    return call
 
 
 def staged_function(function: object) -> Callable[..., object] | None:

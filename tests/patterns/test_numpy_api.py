@@ -149,6 +149,8 @@ def test_the_rest_is_refused_by_name() -> None:
         stage(lambda x: np.where(x > 0), X)
     with pytest.raises(errors.Limitation, match="decimals"):
         stage(lambda x: np.round(x, 2), X)
+    with pytest.raises(errors.Limitation, match=r"np\.clip .* unexpected keyword argument 'dtype'"):
+        stage(lambda x: np.clip(x, 0, 1, dtype=np.float32), X)
     with pytest.raises(errors.ShapeError, match="axis 2 is out of bounds"):
         stage(lambda x: x.sum(axis=2), X)
     with pytest.raises(errors.StagingTypeError, match="an axis must be a Python integer"):
