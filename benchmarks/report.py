@@ -37,15 +37,12 @@ def show(console: Console, measured: Measured) -> None:
         caption_justify="left",
     )
     times.add_column("", no_wrap=True)
-    times.add_column("how", no_wrap=True)
     for column in ("median ms", "least ms", "ratio", "faster"):
         times.add_column(column, justify="right", no_wrap=column == "ratio")
     for row in measured.rows:
         ratio = "" if row.ratio is None else interval(row.ratio)
         faster = "" if row.faster is None else f"{row.faster:.2f}"
-        times.add_row(
-            row.name, row.note, f"{row.median_ms:.2f}", f"{row.least_ms:.2f}", ratio, faster
-        )
+        times.add_row(row.name, f"{row.median_ms:.2f}", f"{row.least_ms:.2f}", ratio, faster)
     console.print(times)
     if not measured.first_calls:
         return
