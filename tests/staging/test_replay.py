@@ -1,0 +1,111 @@
+"""A replay is the same program; a pass changes what it says it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from parloom.patterns.reference import interpret
+from parloom.staging import primitives as p
+from parloom.staging.checker import check
+from parloom.staging.nodes import Apply, Const, Operand, Stmt
+from parloom.staging.parser import parse
+from parloom.staging.printer import to_text
+from parloom.staging.replay import Replay, replay_program
+from parloom.staging.traversal import equal
+from parloom.staging.types import F64
+from tests.compare import assert_agree
+from tests.programs import random_arguments, random_program
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_replayed_program_computes_the_same(seed: int) -> None:
+    program = random_program(seed)
+    again = replay_program(program)
+    check(again, "the replayed program")
+    arguments = random_arguments(program, seed)
+    results = zip(interpret(again, arguments), interpret(program, arguments), strict=True)
+    for found, wanted in results:
+        assert_agree(found, wanted)
+    assert equal(replay_program(again), again)
+
+
+def test_a_replay_shares_no_variable_with_the_original() -> None:
+    program = random_program(3)
+    old = {b for s in program.body.stmts for b in s.binders} | {*program.sizes, *program.params}
+    again = replay_program(program)
+    new = {b for s in again.body.stmts for b in s.binders} | {*again.sizes, *again.params}
+    assert not old & new
+
+
+def test_names_facts_and_lines_are_kept() -> None:
+    text = "program f(n; x: f64[n] contiguous, s: f64) {\n  total: f64 = s + s\n  return total\n}"
+    program = parse(text, file="step.py")
+    again = replay_program(program)
+    assert to_text(again, locations=True) == to_text(program, locations=True)
+
+
+class Doubling(Replay):
+    """x + x becomes 2 * x."""
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        op = stmt.op
+        if not isinstance(op, Apply) or op.primitive is not p.ADD or op.args[0] != op.args[1]:
+            return None
+        x = self.operand(op.args[0])
+        return self.builder.emit(Apply(p.MULTIPLY, (Const(2, F64), x)), ("twice",), stmt.sources)
+
+
+def test_a_pass_writes_only_what_changes_and_reaches_nested_blocks() -> None:
+    program = parse(
+        """\
+program f(n; x: f64[n], s: f64) {
+  a: f64 = s + s
+  y: f64[n] = loop (i < n) {
+    v: f64 = x[i]
+    w: f64 = v + v
+    q: f64 = w + a
+    collect q
+  }
+  return a, y
+}"""
+    )
+    assert to_text(replay_program(program, Doubling)) == (
+        """\
+program f(n; x: f64[n], s: f64) {
+  twice: f64 = 2.0_f64 * s
+  y: f64[n] = loop (i < n) {
+    v: f64 = x[i]
+    twice_2: f64 = 2.0_f64 * v
+    q: f64 = twice_2 + twice
+    collect q
+  }
+  return twice, y
+}"""
+    )
+
+
+class Dropping(Replay):
+    """Every sum becomes its first operand: statements vanish, their uses see another operand."""
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        if isinstance(stmt.op, Apply) and stmt.op.primitive is p.ADD:
+            return (self.operand(stmt.op.args[0]),)
+        return None
+
+
+def test_a_size_replaced_by_another_changes_the_types() -> None:
+    program = parse(
+        """\
+program f(n; x: f64[n]) {
+  m: i64~ = n + 1
+  y: f64[m] = loop (i < m) {
+    collect 0.0_f64
+  }
+  return y
+}"""
+    )
+    again = replay_program(program, Dropping)
+    check(again)
+    assert to_text(again).splitlines()[1] == "  y: f64[n] = loop (i < n) {"
