@@ -19,9 +19,10 @@ from ..staging.nodes import size_operand
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant
 from ..staging.types import I64, Scalar
 from . import emit, reducers, sizes
-from .collections import Patterns, arg_reducer, as_float, binary, flat_index, strong, widened
+from .conversions import arg_reducer, as_float, binary, flat_index, strong, widened
 from .emit import MakeReducer
 from .sizes import Size
+from .vocabulary import Patterns
 
 Axis = int | Sequence[int] | None
 Value = Callable[[tuple[ScalarRep, ...], tuple[ScalarRep, ...]], Any]

@@ -1,232 +1,23 @@
-"""The vocabulary of patterns, shared by arrays, rows, columns, ranges and what zip and filter make
-of them.
-
-A collection is a domain of indices and an element for each index. Every method emits one MultiLoop
-(`mean` and the
-`_by` forms a little arithmetic beside it). A callable first argument is applied to the elements
-before they combine; where a condition is asked for, a callable on the element or a boolean array
-over the collection will do.
-"""
+"""Staged collections that are no arrays: rows and columns, ranges, and what zip makes."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..staging import primitives as p
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand
-from ..staging.primitives import Primitive
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, constant, lift, numpy_ufunc
-from ..staging.types import I64, Scalar, Type
-from . import emit, reducers, sizes
+from ..staging.reps import ScalarRep, lift, numpy_ufunc
+from . import sizes
+from .conversions import as_array
 from .sizes import Size
+from .vocabulary import Patterns, Predicate, Selector
 
 if TYPE_CHECKING:
     from .arrays import ArrayRep
-    from .groups import Groups
-
-Selector = Callable[..., Any]
-Predicate = Callable[..., Any] | object
-
-
-class Patterns(Rep):
-    """The patterns, for a class that has `domain` and `at`."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def domain(self) -> tuple[Size, ...]:
-        """The extents of the indices."""
-
-    @abstractmethod
-    def at(self, *indices: ScalarRep) -> Any:
-        """The element at these indices, which are inside the domain."""
-
-    def call(self, f: Selector | None, *indices: ScalarRep) -> Any:
-        """`f` of the element, or the element itself."""
-        element = self.at(*indices)
-        return element if f is None else f(element)
-
-    # Python's protocols in rewritten code.
-
-    def staged_length(self) -> int | ScalarRep:
-        """len(): the number of elements along the first axis."""
-        return sizes.dim(self.domain[0])
-
-    def __len__(self) -> int:
-        known = sizes.static(self.domain[0])
-        if known is None:
-            raise StagingTypeError(
-                "len() of a staged collection whose size is not static",
-                why="its value is known only when the compiled program runs",
-                instead="x.shape[0], or len(x) inside a staged function",
-            )
-        return known
-
-    # Patterns.
-
-    def map(self, f: Selector) -> Any:
-        """`f` of each element: [...] of numbers, [..., d] of arrays of [d]; a tuple gives a tuple
-        of arrays.
-        """
-        return emit.collect(self.domain, lambda *i: self.call(f, *i))
-
-    def zip(self, *others: object) -> Zip:
-        """The collection of tuples; functions over it take one argument for each of its parts."""
-        return Zip((self, *(as_collection(other) for other in others)))
-
-    def filter(self, predicate: Predicate) -> Any:
-        """The elements for which the predicate holds, compacted, in order."""
-        from .selections import Selection, kept
-
-        if isinstance(self, Zip):
-            return Selection(self, predicate)
-        return kept(self, predicate)
-
-    def reduce(
-        self,
-        f: Selector,
-        *,
-        associative: bool | None = None,
-        commutative: bool | None = None,
-        identity: object = None,
-    ) -> Any:
-        """All elements combined by `f(a, b)`, where a stands before b.
-
-        What parloom can prove about f (sums, products, least and greatest, elementwise too) it
-        proves; the rest you may declare. Without associativity the loop runs in order. An empty
-        collection without an identity raises ValueError.
-        """
-        from .lambdas import reduce_by
-
-        declared = {"associative": associative, "commutative": commutative}
-        return reduce_by(self, f, declared, identity)
-
-    def sum(self, f: Selector | None = None, /, *, where: Predicate | None = None) -> Any:
-        """The sum of the elements, of `f` of them, of those `where` a condition holds; small
-        integers widen.
-        """
-        return self._combine(p.ADD, "sum", f, where, widen=True)
-
-    def prod(self, f: Selector | None = None, /, *, where: Predicate | None = None) -> Any:
-        """The product of the elements; small integers widen."""
-        return self._combine(p.MULTIPLY, "prod", f, where, widen=True)
-
-    def min(self, f: Selector | None = None, /) -> Any:
-        """The least element, or the least `f` of one; NaN if there is one, ValueError if empty."""
-        return self._combine(p.MINIMUM, "min", f)
-
-    def max(self, f: Selector | None = None, /) -> Any:
-        """The greatest element, or the greatest `f` of one; NaN if there is one; ValueError when
-        empty.
-        """
-        return self._combine(p.MAXIMUM, "max", f)
-
-    def any(self, f: Selector | None = None, /) -> Any:
-        """Whether any element, or `f` of it, is true."""
-        truth = self._truth(f)
-        return emit.reduce(self.domain, truth, binary(p.LOGICAL_OR, "any"))[0]
-
-    def all(self, f: Selector | None = None, /) -> Any:
-        """Whether every element, or `f` of it, is true."""
-        truth = self._truth(f)
-        return emit.reduce(self.domain, truth, binary(p.LOGICAL_AND, "all"))[0]
-
-    def count(self, predicate: Predicate | None = None) -> Any:
-        """The number of elements, or of those for which the predicate holds."""
-        if predicate is None:
-            return sizes.dim(sizes.product(self.domain))
-        one = constant(np.int64(1))
-        return emit.reduce(
-            self.domain, lambda *_: one, binary(p.ADD, "count"), self.holds(predicate)
-        )[0]
-
-    def mean(self, f: Selector | None = None, /) -> Any:
-        """The mean of the elements or of `f` of them; of integers as float64; NaN when empty."""
-        total = emit.reduce(
-            self.domain, lambda *i: as_float(self.call(f, *i)), binary(p.ADD, "sum")
-        )[0]
-        return apply_ufunc(np.true_divide, (total, sizes.dim(sizes.product(self.domain))))
-
-    def argmin(self, f: Selector | None = None, /) -> Any:
-        """The index of the least element, or of the least `f` of one: the first of equals, the
-        first NaN if any.
-        """
-        return self._arg(reducers.argmin_block, "argmin", f)
-
-    def argmax(self, f: Selector | None = None, /) -> Any:
-        """The index of the greatest element, or of the greatest `f`: the first of equals, the first
-        NaN if any.
-        """
-        return self._arg(reducers.argmax_block, "argmax", f)
-
-    def min_by(self, f: Selector) -> Any:
-        """The element whose `f` is least."""
-        return self._at_flat(Patterns.argmin(self, f))
-
-    def max_by(self, f: Selector) -> Any:
-        """The element whose `f` is greatest."""
-        return self._at_flat(Patterns.argmax(self, f))
-
-    def group_by(self, key: Predicate, *, size: object = None) -> Groups:
-        """The elements grouped by an integer key `0 <= key < size`: a callable on the element, or
-        an array of keys.
-        """
-        from .groups import Groups
-
-        return Groups.of(self, key, size)
-
-    # What they are made of.
-
-    def holds(self, predicate: Predicate) -> Selector:
-        """The predicate as a function of the indices."""
-        if callable(predicate) and not isinstance(predicate, Rep):
-            return lambda *i: self.call(predicate, *i)
-        mask = as_collection(predicate)
-        sizes.unify_shapes(self.domain, mask.domain, "a mask and what it selects from")
-        return lambda *i: mask.at(*i)
-
-    def _combine(
-        self,
-        primitive: Primitive,
-        name: str,
-        f: Selector | None,
-        where: Predicate | None = None,
-        *,
-        widen: bool = False,
-    ) -> Any:
-        cond = None if where is None else self.holds(where)
-
-        def value(*indices: ScalarRep) -> Rep:
-            found = lift(self.call(f, *indices))
-            return widened(found) if widen else strong(found)
-
-        return emit.reduce(self.domain, value, binary(primitive, name), cond)[0]
-
-    def _truth(self, f: Selector | None) -> Selector:
-        return lambda *i: ScalarRep(emit.condition(self.call(f, *i)))
-
-    def _arg(self, block: Callable[[Scalar], Any], name: str, f: Selector | None) -> Any:
-        def components(*indices: ScalarRep) -> tuple[Rep, Rep]:
-            value = sizes.scalar_of(self.call(f, *indices), f"what {name} compares")
-            return strong(value), cast(ScalarRep(flat_index(self.domain, indices)), I64)
-
-        return emit.reduce(self.domain, components, arg_reducer(block, name))[1]
-
-    def _at_flat(self, flat: ScalarRep) -> Any:
-        position = sizes.index_operand(flat)
-        indices: list[ScalarRep] = []
-        for size in reversed(self.domain[1:]):
-            indices.append(sizes.index(sizes.arithmetic(p.REMAINDER, position, size), size))
-            position = sizes.arithmetic(p.FLOOR_DIVIDE, position, size)
-        indices.append(sizes.index(position, self.domain[0]))
-        return self.at(*reversed(indices))
 
 
 class Collection(Patterns):
@@ -337,69 +128,8 @@ class Zip(Collection):
         element = self.at(*indices)
         return element if f is None else f(*element)
 
+    def filter(self, predicate: Predicate) -> Any:
+        """The tuples for which the predicate holds, in order."""
+        from .selections import Selection
 
-# Helpers of the patterns.
-
-
-def binary(primitive: Primitive, name: str) -> Callable[[tuple[Type, ...]], reducers.Reducer]:
-    """Makes the reducer of a primitive for whatever type the values have."""
-    return lambda types: reducers.binary(primitive, types[0], name)
-
-
-def arg_reducer(
-    block: Callable[[Scalar], Any], name: str
-) -> Callable[[tuple[Type, ...]], reducers.Reducer]:
-    """Makes the reducer of argmin or argmax."""
-    return lambda types: reducers.proven(block(emit.element_type(types[0])), name)
-
-
-def converted(value: Rep, to: Scalar) -> Rep:
-    """A number or an array with elements of type `to`."""
-    if isinstance(value, ScalarRep):
-        return cast(value, to)
-    array = as_array(value)
-    return array if array.scalar == to else array.astype(to.dtype)
-
-
-def strong(value: Rep) -> Rep:
-    """The value in the type that an array would store."""
-    scalar = emit.element_type(value.type)
-    return converted(value, scalar.strong) if scalar.weak else value
-
-
-def widened(value: Rep) -> Rep:
-    """The value in the type in which NumPy sums."""
-    scalar = emit.element_type(value.type)
-    wide = reducers.sum_type(scalar)
-    return value if scalar == wide else converted(value, wide)
-
-
-def as_float(value: object) -> Rep:
-    """The value in the type in which NumPy takes means: integers as float64."""
-    rep = lift(value)
-    scalar = emit.element_type(rep.type)
-    wide = scalar.strong if scalar.dtype.kind in "fc" else Scalar(np.dtype(np.float64))
-    return rep if scalar == wide else converted(rep, wide)
-
-
-def flat_index(domain: Sequence[Size], indices: Sequence[ScalarRep]) -> Operand:
-    """The position of the indices in C order."""
-    position = indices[0].operand
-    for size, index in zip(domain[1:], indices[1:], strict=True):
-        position = sizes.add(sizes.multiply(position, size), index.operand)
-    return position
-
-
-def as_collection(value: object) -> Patterns:
-    """Anything that can be an array, as a collection."""
-    rep = lift(value)
-    if not isinstance(rep, Patterns):
-        raise StagingTypeError(f"expected a collection, found {rep.type}")
-    return rep
-
-
-def as_array(value: Rep) -> ArrayRep:
-    """A collection as an array (an array is itself)."""
-    from .arrays import ArrayRep
-
-    return value if isinstance(value, ArrayRep) else ArrayRep.of(value.operand)
+        return Selection(self, predicate)

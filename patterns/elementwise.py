@@ -14,7 +14,7 @@ from ..staging.primitives import BY_UFUNC
 from ..staging.reps import Rep, ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
-from .collections import as_array
+from .conversions import as_array
 from .sizes import Size
 
 

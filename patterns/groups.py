@@ -12,8 +12,9 @@ from ..staging.primitives import Primitive
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant, lift, unknown_attribute
 from . import emit, sizes
 from .arrays import ArrayRep
-from .collections import Patterns, Predicate, Selector, as_array, as_float, binary, widened
+from .conversions import as_array, as_float, binary, widened
 from .sizes import Size
+from .vocabulary import Patterns, Predicate, Selector
 
 
 class Groups:

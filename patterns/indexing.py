@@ -15,7 +15,7 @@ from ..staging.nodes import Operand
 from ..staging.reps import Rep, ScalarRep, lift
 from . import emit, sizes
 from .arrays import ArrayRep
-from .collections import as_array
+from .conversions import as_array
 from .sizes import Size
 from .views import View, cut
 

@@ -13,7 +13,8 @@ from ..staging.pytree import Tree
 from ..staging.reps import Rep, ScalarRep, lift_scalar, rep_of
 from ..staging.types import Array, Type
 from . import emit, reducers
-from .collections import Patterns, Selector, converted, strong
+from .conversions import converted, strong
+from .vocabulary import Patterns, Selector
 
 
 def reduce_by(

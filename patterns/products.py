@@ -11,7 +11,7 @@ from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, lift
 from . import emit
-from .collections import as_array, binary
+from .conversions import as_array, binary
 
 
 def matmul(left: object, right: object) -> Any:

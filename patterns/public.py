@@ -7,7 +7,7 @@ from typing import Any
 
 from ..staging.context import current
 from ..staging.reps import ScalarRep, lift
-from . import collections, eager, eager_collections, emit, sizes
+from . import collections, conversions, eager, eager_collections, emit, sizes
 
 
 def range(*bounds: Any) -> Any:
@@ -41,7 +41,7 @@ def asarray(value: Any) -> Any:
     if current() is None:
         return eager.asarray(value)
     rep = lift(value)
-    return rep if isinstance(rep, ScalarRep) else collections.as_array(rep)
+    return rep if isinstance(rep, ScalarRep) else conversions.as_array(rep)
 
 
 def _parameter_names(f: Callable[..., Any]) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from ..staging.context import trace
 from ..staging.reps import ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
-from .collections import Collection, Patterns, Predicate, Rows, as_array
+from .collections import Collection, Rows
+from .conversions import as_array
 from .sizes import Size
+from .vocabulary import Patterns, Predicate
 
 
 def kept(source: Patterns, predicate: Predicate) -> Any:

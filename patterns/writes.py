@@ -29,7 +29,7 @@ from ..staging.nodes import (
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, scalar_ufunc, select
 from . import emit, indexing, sizes
 from .arrays import ArrayRep, Cell
-from .collections import as_array
+from .conversions import as_array
 from .views import Fixed, Place, Span, View
 
 NewValue = Callable[..., ScalarRep]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...patterns import eager_patterns
-from ...patterns.collections import Patterns
 from ...patterns.public import asarray
+from ...patterns.vocabulary import Patterns
 
 Condition = Any
 Function = Callable[..., Any]

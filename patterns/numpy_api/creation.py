@@ -24,7 +24,8 @@ from ...staging.reps import (
 from ...staging.types import INDEX, Scalar
 from .. import emit, sizes
 from ..arrays import ArrayRep
-from ..collections import Range, as_array
+from ..collections import Range
+from ..conversions import as_array
 
 
 def element_type(dtype: Any) -> Scalar:

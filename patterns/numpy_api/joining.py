@@ -16,7 +16,7 @@ from ...staging.types import Scalar
 from .. import emit, sizes
 from ..aggregates import axis_number
 from ..arrays import ArrayRep
-from ..collections import as_array
+from ..conversions import as_array
 from ..elementwise import broadcast_shapes
 from ..sizes import Size
 

@@ -12,7 +12,7 @@ from ...staging.nodes import size_operand
 from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift
 from .. import emit, products
 from ..arrays import ArrayRep
-from ..collections import as_array
+from ..conversions import as_array
 
 _PARAMETERS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
     "sum": ((np.sum,), "axis dtype out keepdims initial where"),

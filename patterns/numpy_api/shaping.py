@@ -11,7 +11,7 @@ from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift, 
 from .. import emit, sizes
 from ..aggregates import axis_number
 from ..arrays import ArrayRep
-from ..collections import as_array
+from ..conversions import as_array
 from ..elementwise import elementwise
 
 

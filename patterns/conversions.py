@@ -1,0 +1,74 @@
+"""Small changes of values on their way into a reduction, and the reducers of the usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..staging.nodes import Operand
+from ..staging.primitives import Primitive
+from ..staging.reps import Rep, ScalarRep, cast, lift
+from ..staging.types import Scalar, Type
+from . import emit, reducers, sizes
+from .sizes import Size
+
+if TYPE_CHECKING:
+    from .arrays import ArrayRep
+
+
+def binary(primitive: Primitive, name: str) -> Callable[[tuple[Type, ...]], reducers.Reducer]:
+    """Makes the reducer of a primitive for whatever type the values have."""
+    return lambda types: reducers.binary(primitive, types[0], name)
+
+
+def arg_reducer(
+    block: Callable[[Scalar], Any], name: str
+) -> Callable[[tuple[Type, ...]], reducers.Reducer]:
+    """Makes the reducer of argmin or argmax."""
+    return lambda types: reducers.proven(block(emit.element_type(types[0])), name)
+
+
+def converted(value: Rep, to: Scalar) -> Rep:
+    """A number or an array with elements of type `to`."""
+    if isinstance(value, ScalarRep):
+        return cast(value, to)
+    array = as_array(value)
+    return array if array.scalar == to else array.astype(to.dtype)
+
+
+def strong(value: Rep) -> Rep:
+    """The value in the type that an array would store."""
+    scalar = emit.element_type(value.type)
+    return converted(value, scalar.strong) if scalar.weak else value
+
+
+def widened(value: Rep) -> Rep:
+    """The value in the type in which NumPy sums."""
+    scalar = emit.element_type(value.type)
+    wide = reducers.sum_type(scalar)
+    return value if scalar == wide else converted(value, wide)
+
+
+def as_float(value: object) -> Rep:
+    """The value in the type in which NumPy takes means: integers as float64."""
+    rep = lift(value)
+    scalar = emit.element_type(rep.type)
+    wide = scalar.strong if scalar.dtype.kind in "fc" else Scalar(np.dtype(np.float64))
+    return rep if scalar == wide else converted(rep, wide)
+
+
+def flat_index(domain: Sequence[Size], indices: Sequence[ScalarRep]) -> Operand:
+    """The position of the indices in C order."""
+    position = indices[0].operand
+    for size, index in zip(domain[1:], indices[1:], strict=True):
+        position = sizes.add(sizes.multiply(position, size), index.operand)
+    return position
+
+
+def as_array(value: Rep) -> ArrayRep:
+    """A collection as an array (an array is itself)."""
+    from .arrays import ArrayRep
+
+    return value if isinstance(value, ArrayRep) else ArrayRep.of(value.operand)
