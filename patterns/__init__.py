@@ -3,6 +3,15 @@
 if __name__ != "parloom.patterns":
     raise ImportError(f"import this as parloom.patterns, not {__name__}")
 
-from . import arrays, checks, eager, elementwise, numpy_api, reference, syntax
+from . import arrays, checks, eager, elementwise, lifting, numpy_api, reference, syntax
 
-__all__ = ["arrays", "checks", "eager", "elementwise", "numpy_api", "reference", "syntax"]
+__all__ = [
+    "arrays",
+    "checks",
+    "eager",
+    "elementwise",
+    "lifting",
+    "numpy_api",
+    "reference",
+    "syntax",
+]
