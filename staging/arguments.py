@@ -111,6 +111,9 @@ def signature_of(
         elif type(value) is float:
             key.append(float)
             arguments.append(np.float64(value))
+        elif type(value) is int and -(2**63) <= value < 2**63:
+            key.append(int)
+            arguments.append(np.int64(value))
         else:
             _add(value, names[k], key, arguments)
     return tuple(key), arguments

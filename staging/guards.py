@@ -179,7 +179,7 @@ def guard_unrewritten(f: FunctionType) -> None:
         value = source.read()
         t.guards.setdefault(source.key, Guard(source, _test(value)))
         if is_users_function(value):
-            guard_unrewritten(cast(FunctionType, value))
+            guard_unrewritten(value)
 
 
 def _reach(t: RecordingTrace, value: object) -> None:

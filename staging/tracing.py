@@ -34,6 +34,7 @@ class Traced:
     out_tree, out_leaves : the structure of the result; each leaf is `RESULT` or a static value
     captured : gives the captured arrays as they are now
     guards : what must still hold at a later call
+    weak : which of the program's results are Python numbers
     """
 
     program: Program
@@ -41,11 +42,7 @@ class Traced:
     out_leaves: tuple[object, ...]
     captured: tuple[Callable[[], np.ndarray], ...]
     guards: tuple[Guard, ...]
-
-    @property
-    def weak(self) -> tuple[bool, ...]:
-        """Which results are Python numbers."""
-        return tuple(isinstance(r.type, Scalar) and r.type.weak for r in self.program.body.operands)
+    weak: tuple[bool, ...]
 
     def holds(self) -> bool:
         """Whether everything taken from the surroundings is still as it was."""
@@ -113,6 +110,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(RESULT if _is_result(leaf) else leaf for leaf in leaves),
         tuple(captured.read for captured in recording.captured.values()),
         tuple(recording.guards.values()),
+        tuple(isinstance(o.type, Scalar) and o.type.weak for o in operands),
     )
 
 

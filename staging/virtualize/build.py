@@ -10,7 +10,7 @@ from types import CellType, CodeType, FunctionType
 
 from ..libraries import all_codes
 from .rewrite import HOOKS, THUNK, located
-from .sources import Source, find
+from .sources import FUTURES, Source, find
 from .statements import Statements
 
 _rewritten: dict[CodeType, CodeType | None] = {}
@@ -58,14 +58,11 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
         ast.Module([factory], []),
         original.co_filename,
         "exec",
-        original.co_flags & _FUTURES,
+        original.co_flags & FUTURES,
         dont_inherit=True,
     )
     (found,) = [c for c in all_codes(module) if c.co_name == original.co_name][:1]
     return _with_names(found, original)
-
-
-_FUTURES = 0x1FF0000  # `from __future__ import ...` in a code object's flags
 
 
 def _with_names(code: CodeType, original: CodeType) -> CodeType:

@@ -30,13 +30,15 @@ class File:
     codes: frozenset[CodeType]
 
 
-_files: dict[str, File | None] = {}
+_files: dict[tuple[str, int], File | None] = {}
+
+FUTURES = 0x1FF0000  # `from __future__ import ...` in a code object's flags
 
 
 def find(f: FunctionType) -> Source | None:
     """The source of `f`; None when it cannot be had, or is not what `f` was compiled from."""
     code = f.__code__
-    file = _file(code.co_filename)
+    file = _file(code.co_filename, code.co_flags & FUTURES)
     if file is None or not (code in file.codes or _assertions_rewritten(f)):
         return None
     for source in file.functions.get(code.co_firstlineno, ()):
@@ -50,18 +52,18 @@ def _assertions_rewritten(f: FunctionType) -> bool:
     return type(f.__globals__.get("__loader__")).__name__ == "AssertionRewritingHook"
 
 
-def _file(filename: str) -> File | None:
+def _file(filename: str, futures: int) -> File | None:
     text = "".join(linecache.getlines(filename))
-    known = _files.get(filename)
+    known = _files.get((filename, futures))
     if known is None or known.text != text:
-        known = _files[filename] = _parse(text, filename)
+        known = _files[filename, futures] = _parse(text, filename, futures)
     return known
 
 
-def _parse(text: str, filename: str) -> File | None:
+def _parse(text: str, filename: str, futures: int) -> File | None:
     if not text:
         return None
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | futures
     try:
         tree = compile(text, filename, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
         code = compile(text, filename, "exec", flags, dont_inherit=True)

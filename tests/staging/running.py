@@ -1,0 +1,42 @@
+"""Staging a function and interpreting its program, for tests of the front end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from parloom.patterns.reference import interpret
+from parloom.staging.arguments import Binder, signature_of
+from parloom.staging.nodes import Op
+from parloom.staging.tracing import Traced, check_sizes, trace_function
+from parloom.staging.traversal import walk_stmts
+
+O = TypeVar("O", bound=Op)
+
+
+def run(f: Callable[..., Any], *args: Any) -> Any:
+    """What the interpreter computes for the staged function."""
+    traced = trace_function(f, args)
+    return run_traced(traced, f, *args)
+
+
+def run_traced(traced: Traced, f: Callable[..., Any], *args: Any) -> Any:
+    """What the interpreter computes for a function that is staged already."""
+    binder = Binder(f)
+    _, arguments = signature_of(binder.bind(args, {}), binder.names, binder.static)
+    whole = [*arguments, *(read() for read in traced.captured)]
+    check_sizes(traced.program, whole)
+    return traced.result(list(interpret(traced.program, whole)))
+
+
+def agree(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:
+    """Asserts that staged and plain Python give the same for each list of arguments."""
+    for args in argument_lists:
+        np.testing.assert_equal(run(f, *args), f(*args), err_msg=f"arguments {args}")
+
+
+def ops(traced: Traced, kind: type[O]) -> list[O]:
+    """The program's ops of one class, in order."""
+    return [s.op for s in walk_stmts(traced.program.body) if isinstance(s.op, kind)]
