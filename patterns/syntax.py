@@ -106,7 +106,7 @@ def _write_reducer(printer: Printer, reducer: Reducer, style: str) -> None:
     printer.text(f" {text_of(reducer.order)}" if reducer.order else "")
     with printer.scope():
         printer.text(" (")
-        printer.binders(reducer.block.params)
+        printer.params(reducer.block.params)
         printer.text(") ")
         printer.body(reducer.block)
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
+_BREAK = "\v"
+
 
 class Document:
     """Lines written one after another.
@@ -21,12 +23,16 @@ class Document:
     indent : what each level of nesting puts in front of a line
     comment : what begins a comment, up to the end of the line
     note_column : notes start at this column, or two spaces behind a line that reaches it
+    width : a longer line is broken where `may_break` allowed it, and goes on two levels deeper
     """
 
-    def __init__(self, indent: str = "  ", comment: str = "#", note_column: int = 0) -> None:
+    def __init__(
+        self, indent: str = "  ", comment: str = "#", note_column: int = 0, width: int = 100
+    ) -> None:
         self._indent = indent
         self._comment = comment
         self._note_column = note_column
+        self._width = width
         self._level = 0
         self._lines: list[str] = []
         self._line = ""
@@ -36,18 +42,35 @@ class Document:
         """Adds to the line that is being written; `text` has no line breaks."""
         self._line += text
 
+    def may_break(self) -> None:
+        """A blank, or the end of the line if the line is too long."""
+        self._line += _BREAK
+
     def note(self, text: str) -> None:
         """A comment for the line that is being written, which it can neither end nor continue."""
         self._note = " ".join(text.split()).rstrip(" \\")
 
     def end_line(self) -> None:
         """Ends the line; an empty line has no trailing blanks."""
-        line = self._indent * self._level + self._line
+        line, *more = self._broken(self._indent * self._level + self._line)
         if self._note:
             gap = max(self._note_column - len(line), 2) if self._line else 0
             line += f"{' ' * gap}{self._comment} {self._note}"
-        self._lines.append(line if self._line or self._note else "")
+        self._lines += [line if self._line or self._note else "", *more]
         self._line = self._note = ""
+
+    def _broken(self, line: str) -> list[str]:
+        """The line, filled up to the width and continued below."""
+        if len(line) <= self._width:
+            return [line.replace(_BREAK, " ")]
+        first, *parts = line.split(_BREAK)
+        lines = [first]
+        for part in parts:
+            if len(lines[-1]) + 1 + len(part) <= self._width:
+                lines[-1] += f" {part}"
+            else:
+                lines.append(self._indent * (self._level + 2) + part)
+        return lines
 
     def line(self, text: str = "", note: str = "") -> None:
         """One whole line, with a comment behind it if there is a `note`."""
@@ -64,5 +87,5 @@ class Document:
         self._level -= 1
 
     def __str__(self) -> str:
-        rest = [self._indent * self._level + self._line] if self._line else []
+        rest = self._broken(self._indent * self._level + self._line) if self._line else []
         return "\n".join([*self._lines, *rest])

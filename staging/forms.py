@@ -97,7 +97,7 @@ class _While:
             printer.body(node.cond)
         with printer.scope():
             printer.text(" do (")
-            printer.binders(node.body.params)
+            printer.params(node.body.params)
             printer.text(") ")
             printer.body(node.body)
 
@@ -122,7 +122,7 @@ register(While, _While())
 def write_state(printer: Printer, params: tuple[Var, ...], init: tuple[Operand, ...]) -> None:
     """`acc: f64 = 0.0, k: i64 = n`: the state of a loop with its initial values."""
     for position, (param, start) in enumerate(zip(params, init, strict=True)):
-        printer.text(", " if position else "")
+        printer.separate(position)
         printer.binder(param)
         printer.text(" = ")
         printer.operand(start)

@@ -14,6 +14,7 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<mark>{_PUNCTUATION})""",
     re.VERBOSE,
 )
+_DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 class ParseError(UserError, ValueError):
@@ -42,19 +43,21 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """All tokens, without blanks and comments, and with one newline where there are several.
+    """All tokens, without blanks and comments; one newline where there are several, none inside of
+    parentheses and brackets.
 
     >>> [t.text for t in tokens("x: f64 = a[i]?  # line 3")]
     ['x', ':', 'f64', '=', 'a', '[', 'i', ']', '?', '']
     """
     found: list[Token] = []
-    offset = 0
+    offset = depth = 0
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
             raise ParseError(f"unexpected {text[offset]!r}", text, offset)
         kind = match.lastgroup or ""
-        repeated = kind == "newline" and (not found or found[-1].kind == "newline")
+        repeated = kind == "newline" and (depth > 0 or not found or found[-1].kind == "newline")
+        depth = max(depth + _DEPTH.get(match.group(), 0), 0)
         if kind != "blank" and not repeated:
             found.append(Token(kind, match.group(), offset))
         offset = match.end()

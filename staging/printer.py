@@ -20,7 +20,8 @@
     size      ::=  name "." axis | integer                an axis of an argument, from 0
 
 A Python number's type ends in "~" (`i64~`), its literals have no suffix (`1`, `0.5`), all others
-have (`1_i64`, `0.5_f32`). Comments run from "#" to the end of the line. The parser ignores them.
+have (`1_i64`, `0.5_f32`). Comments run from "#" to the end of the line. The parser ignores them,
+and the ends of lines inside of parentheses and brackets.
 
 >>> from .nodes import Apply, Block, Program, Stmt
 >>> from .primitives import ADD
@@ -136,6 +137,18 @@ class Printer:
             self.text(", " if position else "")
             self.binder(var)
 
+    def params(self, variables: Sequence[Var]) -> None:
+        """Binders in parentheses: a line may end between two of them."""
+        for position, var in enumerate(variables):
+            self.separate(position)
+            self.binder(var)
+
+    def separate(self, position: int) -> None:
+        """A comma before all but the first item of a list in parentheses."""
+        if position:
+            self.text(",")
+            self.out.may_break()
+
     def function(self, function: PythonFunction) -> str:
         """The unique printed name of a Python function."""
         if function not in self.functions:
@@ -179,8 +192,10 @@ class Printer:
         name = program.name if program.name.isidentifier() else json.dumps(program.name)
         self.text(f"program {name}(")
         self.text(", ".join(map(self.names.declare, program.sizes)))
-        self.text("; " if program.sizes else "")
-        self.binders(program.params)
+        self.text(";" if program.sizes else "")
+        if program.sizes and program.params:
+            self.out.may_break()
+        self.params(program.params)
         self.text(") {")
         self.out.end_line()
         with self.out.indented():

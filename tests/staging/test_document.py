@@ -42,3 +42,29 @@ def test_an_unfinished_line_is_part_of_the_text() -> None:
     doc = Document()
     doc.write("x = ")
     assert str(doc) == "x = "
+
+
+def test_a_long_line_is_broken_where_it_may_and_filled() -> None:
+    doc = Document(width=22)
+    with doc.indented():
+        doc.write("f(first,")
+        for item in ("second,", "third,", "fourth"):
+            doc.may_break()
+            doc.write(item)
+        doc.write(") {")
+        doc.note("step.py:3")
+        doc.end_line()
+        doc.line("}")
+    assert str(doc).split("\n") == [
+        "  f(first, second,  # step.py:3",
+        "      third, fourth) {",
+        "  }",
+    ]
+
+
+def test_a_short_line_stays_whole() -> None:
+    doc = Document()
+    doc.write("f(a,")
+    doc.may_break()
+    doc.write("b)")
+    assert str(doc) == "f(a, b)"

@@ -154,3 +154,12 @@ def test_comments_and_blank_lines_do_not_count() -> None:
 def test_statements_know_their_line_in_the_text() -> None:
     program = parse("program f(x: f64) {\n  y: f64 = x + x\n  return y\n}", file="step.ir")
     assert str(program.body.stmts[0].sources[0]) == "step.ir:2"
+
+
+def test_lines_end_anywhere_inside_of_parentheses() -> None:
+    names = [f"an_argument_{k}" for k in range(9)]
+    text = f"program f({', '.join(f'{name}: f64' for name in names)}) {{\n  return {names[8]}\n}}"
+    printed = to_text(parse(text))
+    assert printed.splitlines()[1].startswith("    an_argument_")
+    assert max(map(len, printed.splitlines())) <= 100
+    assert equal(parse(printed), parse(text))
