@@ -22,10 +22,22 @@ def convert_branches(program: Program) -> Program:
     """Computes both branches and selects: straight code, which vectorises.
 
     Before:
-        y = if c { a = x + 1.0; yield a } else { yield x }
+        program f(x: f64, c: bool) {
+          y: f64 = if c {
+            a: f64 = x + 1.0_f64
+            yield a
+          } else {
+            yield x
+          }
+          return y
+        }
+
     After:
-        a = x + 1.0
-        y = select(c, a, x)
+        program f(x: f64, c: bool) {
+          a: f64 = x + 1.0_f64
+          y: f64 = select(c, a, x)
+          return y
+        }
 
     Requires: scalar results, and branches whose work is small and cannot fault.
     Does not: convert branches with loops, checks or reads that are not proven inside.

@@ -23,12 +23,24 @@ def eliminate_dead_code(program: Program) -> Program:
     needed becomes a count.
 
     Before:
-        a = x + y
-        ys, s = loop (i < n) { v = x[i]; collect v; reduce + v }
-        return s
+        program f(n; x: f64[n], y: f64) {
+          a: f64 = y + 1.0_f64
+          ys: f64[n], s: f64 = loop (i < n) {
+            v: f64 = x[i]
+            collect v
+            reduce sum (v)
+          }
+          return s
+        }
+
     After:
-        s = loop (i < n) { v = x[i]; reduce + v }
-        return s
+        program f(n; x: f64[n], y: f64) {
+          s: f64 = loop (i < n) {
+            v: f64 = x[i]
+            reduce sum (v)
+          }
+          return s
+        }
 
     Requires: nothing.
     Does not: drop a check, a callback or other ordered effects; keep a fault for its own sake (a

@@ -184,5 +184,5 @@ class MergeFilter(MergeLoops):
             names.extend(b.name for b in binders)
         found = self.builder.emit(merged, names, merged_sources((filters, consumers)))
         self.env.update(zip(filters.binders, found[: len(filters.binders)], strict=True))
-        for binders, part in zip(targets, slices, strict=True):
-            self.env.update(zip(binders, found[part], strict=True))
+        for target, part in zip(targets, slices, strict=True):
+            self.env.update(zip(target, found[part], strict=True))

@@ -16,10 +16,29 @@ def fuse_horizontal(program: Program) -> Program:
     """Merges independent loops of one block over the same domain: the data is read once.
 
     Before:
-        s = loop (i < n) { a = x[i]; reduce + a }
-        t = loop (i < n) { a = x[i]; b = a * a; reduce + b }
+        program f(n; x: f64[n]) {
+          s: f64 = loop (i < n) {
+            a: f64 = x[i]
+            reduce sum (a)
+          }
+          t: f64 = loop (j < n) {
+            a: f64 = x[j]
+            b: f64 = a * a
+            reduce sum (b)
+          }
+          return s, t
+        }
+
     After:
-        s, t = loop (i < n) { a = x[i]; b = a * a; reduce + a; reduce + b }
+        program f(n; x: f64[n]) {
+          s: f64, t: f64 = loop (i < n) {
+            a: f64 = x[i]
+            b: f64 = a * a
+            reduce sum (a)
+            reduce sum (b)
+          }
+          return s, t
+        }
 
     Requires: extents that are the same operands (equal by construction, not by accident).
     Does not: merge across a dependence, also an indirect one; merge loops with ordered effects;

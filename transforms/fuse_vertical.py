@@ -28,10 +28,29 @@ def fuse_vertical(program: Program) -> Program:
     array stays a result of the merged loop; simplify drops it if nobody else reads it.
 
     Before:
-        b = loop (i < n) { v = x[i]; w = sqrt(v); collect w }
-        s = loop (i < n) { v = b[i]; reduce + v }
+        program f(n; x: f64[n]) {
+          b: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = sqrt(v)
+            collect w
+          }
+          s: f64 = loop (j < n) {
+            v: f64 = b[j]
+            reduce sum (v)
+          }
+          return s
+        }
+
     After:
-        b, s = loop (i < n) { v = x[i]; w = sqrt(v); collect w; reduce + w }
+        program f(n; x: f64[n]) {
+          b: f64[n], s: f64 = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = sqrt(v)
+            collect w
+            reduce sum (w)
+          }
+          return s
+        }
 
     Requires: the same extents, or a filter's length; nothing between the two needs the one and is
     needed by the other.

@@ -20,10 +20,26 @@ def hoist_invariants(program: Program) -> Program:
     do not depend, as far out as their operands are known.
 
     Before:
-        ys = loop (i < n) { a = exp(b); v = x[i]; w = v * a; collect w }
+        program f(n; x: f64[n], b: f64) {
+          ys: f64[n] = loop (i < n) {
+            a: f64 = exp(b)
+            v: f64 = x[i]
+            w: f64 = v * a
+            collect w
+          }
+          return ys
+        }
+
     After:
-        a = exp(b)
-        ys = loop (i < n) { v = x[i]; w = v * a; collect w }
+        program f(n; x: f64[n], b: f64) {
+          a: f64 = exp(b)
+          ys: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = v * a
+            collect w
+          }
+          return ys
+        }
 
     Requires: work that cannot fault, reads proven inside where they come to stand: the loop may run
     zero times.

@@ -11,8 +11,9 @@ from ..staging.nodes import Index, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import walk_stmts
 from .definitions import Definitions, define
-from .hoist_reduction import Hoist, HoistReductions, Nest
+from .hoist_reduction import Hoist, HoistReductions
 from .merge_loops import merged_sources, name_of
+from .nest import Nest
 from .ranges import Ranges
 from .uses import Around, find_uses
 
@@ -25,10 +26,36 @@ def interchange_reduce(program: Program) -> Program:
     is computed once for each row. Every element combines its values in the same order as before.
 
     Before:
-        g = loop (j < d) { s = loop (i < n) { v = x[i, j]; w = v * y[i]; reduce + w }; collect s }
+        program f(n, d; x: f64[n, d], y: f64[n]) {
+          g: f64[d] = loop (j < d) {
+            s: f64 = loop (i < n) {
+              a: f64 = x[i, j]
+              b: f64 = y[i]
+              v: f64 = a * b
+              reduce sum (v)
+            }
+            collect s
+          }
+          return g
+        }
+
     After:
-        h = loop (i < n) { r = loop (j < d) { v = x[i, j]; w = v * y[i]; collect w }; reduce + r }
-        g = loop (j < d) { s = h[j]; collect s }
+        program f(n, d; x: f64[n, d], y: f64[n]) {
+          s: f64[d] = loop (i < n) {
+            b: f64 = y[i]
+            t1: f64[d] = loop (j < d) {
+              a: f64 = x[i, j]
+              v: f64 = a * b
+              collect v
+            }
+            reduce sum (t1)
+          }
+          g: f64[d] = loop (j < d) {
+            t2: f64 = s[j]
+            collect t2
+          }
+          return g
+        }
 
     Requires: a reducer with an identity, made of one primitive; a condition that does not depend on
     the column; reads that run along a row when the column's index moves.

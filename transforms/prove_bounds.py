@@ -17,9 +17,22 @@ def prove_bounds(program: Program) -> Program:
     """Marks as proven what ranges.py can prove: such work may move, and costs no test.
 
     Before:
-        ys = loop (i < n) { v = x[i]?; collect v }
+        program f(n; x: f64[n]) {
+          ys: f64[n] = loop (i < n) {
+            v: f64 = x[i]?
+            collect v
+          }
+          return ys
+        }
+
     After:
-        ys = loop (i < n) { v = x[i]; collect v }
+        program f(n; x: f64[n]) {
+          ys: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            collect v
+          }
+          return ys
+        }
 
     Requires: an index that is an index of a loop over the axis, argmin's result over it, a clipped
     or otherwise bounded integer.

@@ -30,11 +30,39 @@ def recompute_elements(program: Program) -> Program:
     (so the work stays the same: the simplest vertical fusion, at any index inside the array).
 
     Before:
-        b = loop (i < n) { v = x[i]; w = v * 2.0; collect w }
-        c = loop (i < m) { j = i + 1; v = b[j]; w = sqrt(v); collect w }
+        program f(n; x: f64[n]) {
+          b: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = v * 2.0_f64
+            collect w
+          }
+          m: i64~ = n - 1
+          c: f64[m] = loop (i < m) {
+            j: i64~ = i + 1
+            v: f64 = b[j]
+            w: f64 = sqrt(v)
+            collect w
+          }
+          return c
+        }
+
     After:
-        b = loop (i < n) { v = x[i]; w = v * 2.0; collect w }
-        c = loop (i < m) { j = i + 1; v = x[j]; u = v * 2.0; w = sqrt(u); collect w }
+        program f(n; x: f64[n]) {
+          b: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = v * 2.0_f64
+            collect w
+          }
+          m: i64~ = n - 1
+          c: f64[m] = loop (i < m) {
+            j: i64~ = i + 1
+            v: f64 = x[j]
+            w: f64 = v * 2.0_f64
+            w_2: f64 = sqrt(w)
+            collect w_2
+          }
+          return c
+        }
 
     Requires: all uses of the array are reads inside its bounds.
     Does not: remove the loop that nobody reads any more (simplify does); touch filters.

@@ -14,8 +14,9 @@ from ..staging.traversal import walk_stmts
 from ..staging.types import Array, Scalar
 from .conjuncts import conjuncts
 from .definitions import Definitions, define
-from .hoist_reduction import Hoist, HoistReductions, Key, Nest
+from .hoist_reduction import Hoist, HoistReductions, Key
 from .merge_loops import merged_sources, name_of
+from .nest import Nest
 from .ranges import Ranges, keeps_values
 
 
@@ -28,12 +29,41 @@ def reduce_conditionally(program: Program) -> Program:
     of one key combine in index order as before: neither associativity nor commutativity is needed.
 
     Before:
-        r = loop (j < k) {
-          s = loop (i < n) { l = key[i]; c = l == j; v = x[i]; reduce + v if c }
-          collect s }
+        program f(n, k; x: f64[n], key: i64[n], r: f64[k]) {
+          ys: f64[k] = loop (j < k) {
+            s: f64 = loop (i < n) {
+              l: i64 = key[i]
+              own: i64 = j as i64
+              c: bool = l == own
+              where c: reduce sum {
+                v: f64 = x[i]
+                yield v
+              }
+            }
+            collect s
+          }
+          return ys
+        }
+
     After:
-        f = loop (i < n) { l = key[i]; v = x[i]; fold + [l] v }
-        r = loop (j < k) { s = f[j]; collect s }
+        program f(n, k; x: f64[n], key: i64[n], r: f64[k]) {
+          s: f64[k] = loop (i < n) {
+            l: i64 = key[i]
+            t1: i64~ = l as i64~
+            t2: bool = t1 >= 0
+            t3: bool = t1 < k
+            t4: bool = t2 and t3
+            where t4: fold sum into [k] {
+              v: f64 = x[i]
+              yield t1: v
+            }
+          }
+          ys: f64[k] = loop (j < k) {
+            t5: f64 = s[j]
+            collect t5
+          }
+          return ys
+        }
 
     Requires: an integer key that does not depend on j, computed by work that may run even if there
     is no j; a reducer with an identity; a value that does not depend on j. A key that is not

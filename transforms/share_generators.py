@@ -17,15 +17,27 @@ from .uses import Uses, find_uses
 def share_generators(program: Program) -> Program:
     """Drops generators that repeat another one of their loop, and loops that only copy a result.
 
-    The replay itself folds constants, applies the algebra tables and shares equal statements.
+    A copy `h = loop (j < d) { w = a[j]; collect w }` is `a` itself where that is a's only use. The
+    replay folds constants, applies the algebra tables and shares equal statements, as every replay.
 
     Before:
-        a, b = loop (i < n) { v = x[i]; reduce + v; reduce + v }
-        h = loop (j < d) { w = h0[j]; collect w }
-    After:
-        a = loop (i < n) { v = x[i]; reduce + v }
+        program f(n; x: f64[n]) {
+          a: f64, b: f64 = loop (i < n) {
+            v: f64 = x[i]
+            reduce sum (v)
+            reduce sum (v)
+          }
+          return a, b
+        }
 
-    with b read as a, and h as h0 where the copy is h0's only use.
+    After:
+        program f(n; x: f64[n]) {
+          a: f64 = loop (i < n) {
+            v: f64 = x[i]
+            reduce sum (v)
+          }
+          return a, a
+        }
 
     Requires: for a copy, that the array is a loop's result which nothing else uses: results of the
     program stay different arrays, and never are its arguments.
@@ -53,9 +65,10 @@ class _Share(Replay):
 
     def _copied(self, loop: MultiLoop) -> Var | None:
         """The array of which the loop makes a needless copy."""
-        if len(loop.generators) > 1 or len(loop.body.stmts) != 1:
+        stmts = list(loop.body.stmts)
+        if len(loop.generators) > 1 or len(stmts) != 1:
             return None
-        generator, (read,) = loop.generators[0], loop.body.stmts
+        generator, read = loop.generators[0], stmts[0]
         op = read.op
         if not isinstance(generator, Collect) or generator.cond is not None:
             return None

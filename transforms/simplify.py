@@ -19,8 +19,9 @@ def simplify(program: Program) -> Program:
     Requires: nothing.
     Does not: change which loops there are, other than by dropping or moving them.
     """
-    program = share_generators(program)
     program = prove_bounds(program)
     program = convert_branches(program)
     program = hoist_invariants(program)
-    return eliminate_dead_code(program)
+    program = eliminate_dead_code(program)
+    # A loop is seen to be a copy once nothing dead is in it.
+    return share_generators(program)
