@@ -15,12 +15,14 @@ Array([5., 1.])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..staging import pytree
 from ..staging.errors import ShapeError, StagingTypeError
+from ..staging.jit import register_eager
+from ..staging.layouts import is_number_list
 from .eager_collections import Collection, Rows
 from .eager_patterns import Patterns, Selector, gather
 from .semantics import Extents
@@ -171,19 +173,23 @@ def collect(shape: int | Sequence[int], f: Selector) -> Any:
 
 
 def wrap(value: object) -> Any:
-    """A call's argument for eager mode: arrays and lists, also those inside, as new eager arrays.
+    """A call's argument for eager mode: arrays and lists of numbers, also inside, as eager arrays.
 
     They are copies, because a function never changes its arguments, staged or not.
     """
-    leaves, tree = pytree.flatten(value, lambda part: isinstance(part, list))
+    leaves, tree = pytree.flatten(value, is_number_list)
     return pytree.unflatten(tree, [_wrapped_leaf(leaf) for leaf in leaves])
 
 
-def _wrapped_leaf(leaf: object) -> object:
-    if isinstance(leaf, np.ndarray | list):
-        found = asarray(cast(object, leaf))
-        return found.copy() if found.ndim else found[()]
-    return leaf
+def _wrapped_leaf(leaf: Any) -> Any:
+    if not _is_array(leaf):
+        return leaf
+    found = asarray(leaf)
+    return found.copy() if found.ndim else found[()]
+
+
+def _is_array(leaf: object) -> bool:
+    return isinstance(leaf, np.ndarray) or is_number_list(leaf)
 
 
 def unwrap(value: object) -> Any:
@@ -197,5 +203,7 @@ def _unwrapped_leaf(leaf: object) -> object:
         return leaf.view(np.ndarray)
     return np.asarray(leaf) if isinstance(leaf, Collection) else leaf
 
+
+register_eager(wrap, unwrap)
 
 __all__ = ["Array", "asarray", "collect", "unwrap", "wrap"]

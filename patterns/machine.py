@@ -12,7 +12,8 @@ import numpy as np
 
 from ..staging.errors import InternalError, ShapeError
 from ..staging.locations import Location
-from ..staging.nodes import Block, Node, Op, Operand, Program, SizeCheck, Stmt, Var
+from ..staging.nodes import Block, Node, Op, Operand, Program, Stmt, Var
+from ..staging.tracing import check_sizes
 from ..staging.types import Array, Scalar, Type
 from .generators import Generator
 from .semantics import Extents, Index
@@ -126,11 +127,9 @@ def _no_rule(node: Node, where: Places) -> InternalError:
 
 def bind_arguments(program: Program, arguments: Sequence[Any]) -> dict[Var, Value]:
     """The values of parameters and sizes; raises ShapeError where sizes do not fit together."""
-    bound: dict[Var, Value] = {}
-    for param, argument in zip(program.params, arguments, strict=True):
-        bound[param] = _argument(param, argument)
-    for check in program.checks:
-        _check_sizes(program, bound, check)
+    values = [_argument(p, a) for p, a in zip(program.params, arguments, strict=True)]
+    check_sizes(program, values)
+    bound: dict[Var, Value] = dict(zip(program.params, values, strict=True))
     for param in program.params:
         _bind_sizes(param, bound)
     unbound = [s for s in program.sizes if s not in bound]
@@ -149,22 +148,6 @@ def _argument(param: Var, argument: Any) -> Value:
             where=(),
         )
     return array
-
-
-def _check_sizes(program: Program, bound: dict[Var, Value], check: SizeCheck) -> None:
-    def extent(place: tuple[int, int] | int) -> tuple[int, str]:
-        if isinstance(place, int):
-            return place, "the program's size"
-        position, axis = place
-        param = program.params[position]
-        return bound[param].shape[axis], f"axis {axis} of {param!r}"
-
-    (kept, first), (dropped, second) = extent(check.kept), extent(check.dropped)
-    if kept != dropped:
-        raise ShapeError(
-            f"sizes {kept} ({first}) and {dropped} ({second}) do not fit together",
-            where=check.source,
-        )
 
 
 def _bind_sizes(param: Var, bound: dict[Var, Value]) -> None:

@@ -1,4 +1,4 @@
-"""Whether jitted functions run eagerly: a context variable, set by `disable_jit`."""
+"""Whether jitted functions run eagerly: by `disable_jit`, or as part of an eager call."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _disabled: ContextVar[bool] = ContextVar("parloom_jit_disabled", default=False)
+_running: ContextVar[bool] = ContextVar("parloom_eager_call", default=False)
 
 
 def jit_disabled() -> bool:
@@ -29,3 +30,21 @@ def disable_jit() -> Generator[None]:
         yield
     finally:
         _disabled.reset(token)
+
+
+def in_eager_call() -> bool:
+    """Whether an eager call is in progress, so that a jitted function called now is part of it."""
+    return _running.get()
+
+
+@contextmanager
+def eager_call() -> Generator[None]:
+    """While it is open, an eager call is in progress; the jitted functions that it calls run as
+    they are, on the arrays that they are given.
+    """
+    token = _running.set(True)
+    try:
+        with disable_jit():
+            yield
+    finally:
+        _running.reset(token)

@@ -18,7 +18,7 @@ from . import targets
 from .arguments import Binder, Key, RunTime, signature_of
 from .calls import callee
 from .context import current
-from .eager_mode import disable_jit, jit_disabled
+from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .nodes import Program
 from .targets import Executable
 from .tracebacks import trim
@@ -112,9 +112,12 @@ class Jitted(Generic[P, R]):
 
     def eager(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The user's own function, unrewritten, on arrays that carry the pattern vocabulary."""
-        values = map(_wrap, self._binder.bind(args, kwargs))
-        with disable_jit():
-            return cast(R, _unwrap(self._binder.call(self.function, list(values))))
+        if in_eager_call():  # inside another function's eager call: part of it
+            return self.function(*args, **kwargs)
+        bound = enumerate(self._binder.bind(args, kwargs))
+        values = [v if k in self._binder.static else _wrap(v) for k, v in bound]
+        with eager_call():
+            return cast(R, _unwrap(self._binder.call(self.function, values)))
 
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Program:
         """The staged program for arguments like these; nothing is compiled or kept."""

@@ -18,6 +18,7 @@ from parloom.patterns.eager import Array, asarray, collect, unwrap, wrap
 from parloom.patterns.eager_collections import Range, Rows, Zip
 from parloom.staging import errors
 from parloom.staging.eager_mode import disable_jit, jit_disabled
+from parloom.staging.jit import jit
 from tests.compare import assert_agree, bounded
 
 RNG = np.random.default_rng(7)
@@ -346,3 +347,47 @@ def test_k_means_step_in_eager_mode() -> None:
     expected = np.array([M[label == j].sum(axis=0) / max((label == j).sum(), 1) for j in range(3)])
     assert_agree(step(mu), expected)
     assert isinstance(step(mu), eager.Array)
+
+
+# Through pm.jit.
+
+
+@jit
+def scaled_rows(x: Any, by: Any) -> Any:
+    """Uses the vocabulary, writes to its argument, and is called by another jitted function."""
+    x += by
+    return x.rows.map(lambda r: r * by)
+
+
+@jit
+def total_of_scaled(x: Any, by: Any) -> Any:
+    """The inner function's result still has the vocabulary, and its write is seen here."""
+    return scaled_rows(x, by).rows.sum(), x
+
+
+def test_eager_is_the_user_s_function_on_arrays() -> None:
+    x = M.copy()
+    found = scaled_rows.eager(x, 2.0)
+    assert type(found) is np.ndarray
+    assert_agree(found, (M + 2) * 2)
+    assert_agree(x, M)
+
+
+def test_an_inner_function_is_part_of_the_eager_call() -> None:
+    with disable_jit():
+        total, changed = total_of_scaled(M, 2.0)
+    assert_agree(total, ((M + 2) * 2).sum(axis=0))
+    assert_agree(changed, M + 2)
+    assert type(changed) is np.ndarray
+
+
+def test_static_arguments_stay_as_they_are() -> None:
+    seen: list[type] = []
+
+    def f(x: Any, names: Any) -> Any:
+        seen.append(type(names))
+        return x
+
+    jit(f, static_argnames="names").eager(V, [1, 2])
+    jit(f).eager([1.0, 2.0], [V, None])
+    assert seen == [list, list]
