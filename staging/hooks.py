@@ -114,9 +114,9 @@ class Hooks:
     def _obstacle(self, obstacle: tuple[str, Place] | None) -> Obstacle:
         return None if obstacle is None else (obstacle[0], self.location(obstacle[1]))
 
-    def if_(self, cond: object, sites: tuple[tuple[Any, ...], ...]) -> IfRegion:
-        """`if cond:`"""
-        return IfRegion(cond, self._sites(sites))
+    def if_(self, cond: object, sites: tuple[tuple[Any, ...], ...], kept: int) -> IfRegion:
+        """`if cond:`; the first `kept` variables are needed after it."""
+        return IfRegion(cond, self._sites(sites), kept)
 
     def while_(
         self, sites: tuple[tuple[Any, ...], ...], obstacle: tuple[str, Place] | None

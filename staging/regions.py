@@ -77,8 +77,9 @@ class Region:
 class IfRegion(Region):
     """`if`: one run for a known condition, one for each branch of a staged one."""
 
-    def __init__(self, condition: object, sites: Sites) -> None:
+    def __init__(self, condition: object, sites: Sites, kept: int) -> None:
         super().__init__(sites)
+        self.kept = self.names[:kept]
         cond = decide(condition)
         self.branches = None if isinstance(cond, bool) else Branches(cond)
         self.first = cond if isinstance(cond, bool) else True
@@ -93,8 +94,10 @@ class IfRegion(Region):
         if self.runs == 1:
             self.before = self.variables()
         else:
-            self.branches.end(_cleared(self.variables()))
+            after = _cleared(self.variables())
+            self.branches.end({name: after[name] for name in self.kept})
         if self.runs == 3:
+            self.names = self.kept
             self.restore(self.branches.finish(self.places))
             return False
         if self.runs == 2:

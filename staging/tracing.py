@@ -4,7 +4,7 @@ recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ from .arguments import Binder, Leaf, leaves_of
 from .builder import Builder
 from .calls import callee
 from .context import Captured, enter
-from .errors import ShapeError, UserError
+from .errors import ShapeError, StagingTypeError, UserError
 from .guards import Guard, RecordingTrace, reach
+from .iteration import StagedSequence
 from .layouts import is_number_list
 from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
@@ -92,6 +93,8 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         staged, params = _parameters(recording, binder, values)
         result = binder.call(callee(function), staged)
         leaves, tree = flatten(result)
+        for leaf in leaves:
+            _check_result(leaf)
         operands = [lift(leaf).operand for leaf in leaves if _is_result(leaf)]
         recording.check_visible(*operands)
         recording.check_unchanged()
@@ -112,6 +115,15 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(recording.guards.values()),
         tuple(isinstance(o.type, Scalar) and o.type.weak for o in operands),
     )
+
+
+def _check_result(leaf: object) -> None:
+    if isinstance(leaf, Iterator | StagedSequence):
+        raise StagingTypeError(
+            f"the function returns a {type(leaf).__name__}",
+            why="what it would give is computed after the function was staged",
+            instead="a list, a tuple or an array",
+        )
 
 
 def _is_result(leaf: object) -> bool:

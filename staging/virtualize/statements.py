@@ -1,6 +1,6 @@
 """Rewriting of statements: branches and loops run in place, driven by a region object (regions.py).
 
-    if c:                  p = _parloom_.if_(c, names)
+    if c:                  p = _parloom_.if_(c, names, count)
         A                  while p.enter():              once for a known condition, else once for
         each branch
     else:         ->           if p.restores: x, y = p.values()
@@ -147,10 +147,18 @@ class Statements(Expressions):
             made = ast.If(test, self.nested(node.body), self.nested(node.orelse))
             return [located(made, node)]
         then, orelse = self._names(assigned(node.body)), self._names(assigned(node.orelse))
-        names = [RESULT] if isinstance(node, LiftedIf) else list({**then, **orelse})
+        names = list({**then, **orelse})
+        kept = names
+        if isinstance(node, LiftedIf):  # the function ends here: only its result is needed
+            kept = [RESULT]
+            names = [RESULT, *(n for n in names if n != RESULT)]
         sites = [(self.private(n), *[s[n] for s in (then, orelse) if n in s]) for n in names]
         region, opening = self._open(
-            "if_", node.test, self.expr(node.test), _constant(tuple(sites), node)
+            "if_",
+            node.test,
+            self.expr(node.test),
+            _constant(tuple(sites), node),
+            _constant(len(kept), node),
         )
         body = self.nested(node.body)
         other = self.nested(node.orelse) or [located(ast.Pass(), node)]
@@ -158,7 +166,7 @@ class Statements(Expressions):
         enter = located(ast.Call(_member(region, "enter"), [], []), node.test)
         inside = [*self._restore(region, names, node.test), branch]
         loop = located(ast.While(enter, inside, []), node.test)
-        return [opening, loop, *self._restore(region, names, node.test)]
+        return [opening, loop, *self._restore(region, kept, node.test)]
 
     def visit_LiftedIf(self, node: LiftedIf) -> list[ast.stmt]:
         return self.visit_If(node)
