@@ -53,7 +53,11 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
         body = located(ast.ClassDef(source.class_name, [], [], [body], []), body)
     names = [HOOKS, *original.co_freevars]
     parameters = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-    factory = located(ast.FunctionDef("_parloom_factory", parameters, [body], []), body)
+    stmts = [body]
+    if isinstance(body, ast.FunctionDef) and body.name not in names:
+        # the name of a function that calls itself is the module's, not the factory's
+        stmts = [located(ast.Global([body.name]), body), body]
+    factory = located(ast.FunctionDef("_parloom_factory", parameters, stmts, []), body)
     module = compile(
         ast.Module([factory], []),
         original.co_filename,

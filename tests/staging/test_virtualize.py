@@ -227,6 +227,15 @@ def test_source_in_linecache_is_enough() -> None:
         del linecache.cache["<cell>"]
 
 
+def factorial(n: int) -> int:
+    """A function of the module that calls itself, in a nested function of the rewritten code."""
+    return 1 if n == 0 else n * factorial(n - 1)
+
+
+def test_a_function_of_the_module_may_call_itself() -> None:
+    assert rewritten(factorial)(4) == 24
+
+
 def test_libraries_are_left_alone() -> None:
     def f(x: Any) -> Any:
         return functools.reduce(lambda a, b: a if a > b else b, [x, 2 * x, math.floor(x)])
