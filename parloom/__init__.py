@@ -30,7 +30,7 @@ def _cpu() -> _targets.Target:
 def _python() -> _targets.Target:
     from .codegen.cpu.target import CpuTarget
 
-    return CpuTarget("python", "plain")
+    return CpuTarget("python")
 
 
 def _reference() -> _targets.Target:

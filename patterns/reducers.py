@@ -235,31 +235,50 @@ def pairwise_block(primitive: Primitive, type_: Type) -> Block:
 
 def argmin_block(type_: Scalar) -> Block:
     """((value, index), (value, index)) -> the smaller; NaN first, then the earlier of equals."""
-    return _arg_block(p.LESS, type_)
+    return _arg_block(p.LESS, p.GREATER_EQUAL, type_)
 
 
 def argmax_block(type_: Scalar) -> Block:
     """((value, index), (value, index)) -> the greater; NaN first, then the earlier of equals."""
-    return _arg_block(p.GREATER, type_)
+    return _arg_block(p.GREATER, p.LESS_EQUAL, type_)
 
 
-def _arg_block(better: Primitive, type_: Scalar) -> Block:
+def _arg_block(better: Primitive, no_better: Primitive, type_: Scalar) -> Block:
     builder = Builder()
     a, i, b, j = Var(type_, "a"), Var(I64, "i"), Var(type_, "b"), Var(I64, "j")
     builder.open((a, i, b, j))
 
-    def emit(primitive: Primitive, args: tuple[Operand, ...]) -> Operand:
+    def emit(primitive: Primitive, *args: Operand) -> Operand:
         return builder.emit(Apply(primitive, args))[0]
 
-    take = emit(better, (b, a))
     if type_.dtype.kind in "fc":
-        # b != b: b is NaN; a == a: a is not
-        first_nan = emit(
-            p.LOGICAL_AND, (emit(p.ISNAN, (b,)), emit(p.LOGICAL_NOT, (emit(p.ISNAN, (a,)),)))
-        )
-        take = emit(p.LOGICAL_OR, (take, first_nan))
+        # a NaN is never replaced; a NaN in b is not "no better", so it replaces all others
+        number = emit(p.LOGICAL_NOT, emit(p.ISNAN, a))
+        take = emit(p.LOGICAL_AND, number, emit(p.LOGICAL_NOT, emit(no_better, b, a)))
+    else:
+        take = emit(better, b, a)
     assert take.type == BOOL
-    return builder.close((emit(p.SELECT, (take, b, a)), emit(p.SELECT, (take, j, i))))
+    return builder.close((emit(p.SELECT, take, b, a), emit(p.SELECT, take, j, i)))
+
+
+def arg_start(reducer: Reducer) -> tuple[Const, Const] | None:
+    """For argmin and argmax over indices from 0 up: the value that everything beats or equals, and
+    index 0. Starting from it gives the result for any domain that is not empty; None otherwise."""
+    if reducer.width != 2 or not isinstance(type_ := reducer.block.params[0].type, Scalar):
+        return None
+    if type_.dtype.kind not in "fiu" or reducer.block.params[1].type != I64:
+        return None
+    for make, sign in ((argmin_block, 1), (argmax_block, -1)):
+        if key(make(type_)) == key(reducer.block):
+            return Const(_extreme(type_.dtype, sign), type_), Const(0, I64)
+    return None
+
+
+def _extreme(dtype: np.dtype[np.generic], sign: int) -> float | int:
+    if dtype.kind == "f":
+        return sign * np.inf
+    limits = np.iinfo(dtype)  # type: ignore[type-var]
+    return int(limits.max if sign > 0 else limits.min)
 
 
 def sum_type(type_: Scalar) -> Scalar:

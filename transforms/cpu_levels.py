@@ -108,11 +108,16 @@ def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
 
 
 def pays_jam(op: MultiLoop) -> bool:
-    """Rows side by side pay where each has a loop of its own: array accumulators are stored once
-    for all, and scalar reductions do not wait for each other. What faults keeps its order."""
+    """Rows side by side pay where array accumulators are then stored once for all of them, and
+    where scalar reductions inside do not wait for each other. What faults keeps its order."""
     if len(op.domain) > 1 or effects(op) & Effects.FAULT:
         return False
-    return any(isinstance(s.op, MultiLoop) for s in op.body.stmts)
+    arrays = any(
+        isinstance(g, Reduce) and g.cond is None and isinstance(g.value.operands[0].type, Array)
+        for g in op.generators
+    )
+    inside = [s.op for s in op.body.stmts if isinstance(s.op, MultiLoop)]
+    return arrays or any(isinstance(g, Reduce) for loop in inside for g in loop.generators)
 
 
 def strip_or_rows(op: MultiLoop) -> tuple[str, str]:

@@ -5,7 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from .kernel_ir import Buffer, Fault, For, If, Let, Local, Statement, While
+from .kernel_ir import (
+    Buffer,
+    Fault,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Note,
+    Space,
+    Statement,
+    Store,
+    While,
+)
 
 
 def leaves(node: object) -> Iterator[Local | Buffer | Fault]:
@@ -47,17 +60,41 @@ def has_loops(node: object) -> bool:
     return False
 
 
+def stays_in_scratch(loop: For) -> bool:
+    """Whether a loop can run for an index too many: all it reads at its index and all it writes is
+    scratch, and nothing in it branches or faults."""
+    for statement in loop.body:
+        if isinstance(statement, Store):
+            if statement.buffer.space is not Space.PRIVATE:
+                return False
+        elif not isinstance(statement, Let | Note):
+            return False
+    loads = [leaf for leaf in nodes(list(loop.body)) if isinstance(leaf, Load)]
+    outside = [x for x in loads if x.buffer.space is not Space.PRIVATE]
+    return not any(loop.index in leaves(x.indices) for x in outside)
+
+
+def nodes(node: object) -> Iterator[object]:
+    """Every Kernel IR node inside, buffers and locals excepted."""
+    if isinstance(node, tuple | list):
+        for item in node:
+            yield from nodes(item)
+    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
+        yield node
+        for field in dataclasses.fields(node):
+            yield from nodes(getattr(node, field.name))
+
+
 def parameters(
     body: Sequence[Statement], given: tuple[Local, ...], fault: Buffer
 ) -> tuple[Local | Buffer, ...]:
     """The free locals and the buffers of a body, in first-use order; `fault` last, if it faults."""
     inside = {id(local) for local in (*bound(list(body)), *given)}
-    names = {local.name for local in given}
     found: dict[int, Local | Buffer] = {}
     faults = False
     for leaf in leaves(list(body)):
         if isinstance(leaf, Fault):
             faults = True
-        elif id(leaf) not in inside and not (isinstance(leaf, Local) and leaf.name in names):
+        elif id(leaf) not in inside:
             found.setdefault(id(leaf), leaf)
     return (*found.values(), fault) if faults else tuple(found.values())

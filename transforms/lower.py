@@ -31,7 +31,7 @@ from .kernel_ir import (
     Statement,
     Store,
 )
-from .kernel_walk import parameters
+from .kernel_walk import parameters, stays_in_scratch
 from .lower_block import BlockLowering, may_strip
 from .lower_generators import Part, make_part
 from .lower_jam import jam_block, own_index, round_down, shifted
@@ -101,7 +101,7 @@ def chunk_function(
     scope: KernelScope, op: MultiLoop, mapping: CpuLevels, parts: Sequence[Part], fault: Buffer
 ) -> Function:
     """The loop over a chunk, cut into blocks or strips."""
-    start, stop = Local("start", INT), Local("stop", INT)
+    start, stop = scope.start, scope.stop
     out: list[Statement] = []
     b = BlockLowering(scope, {}, out, start)
     run_all(b, [h for q in parts for h in q.before])
@@ -241,11 +241,29 @@ def strip_loop(
     inner.env[first] = LaneExpr(prim(p.ADD, base, lane))
     run_all(inner, [h for q in parts for h in q.open_block])
     load_tiles(inner, op, strip)
+    tiled = len(body)
     inner.block(op.body)
     with inner.pin():
         step_parts(inner, op, parts, (inner.lane_index(),))
     inner.close_lanes()
+    body[tiled:] = [full_width(s, strip) for s in body[tiled:]]
     run_all(inner, [h for q in parts for h in q.close_block])
+
+
+def full_width(statement: Statement, strip: Strip) -> Statement:
+    """Lane loops that touch scratch alone run over all lanes: a fixed number, without remainder.
+
+    What the lanes beyond `rows` compute from old contents is never read.
+    """
+    if isinstance(statement, For) and statement.kind is LoopKind.LANES:
+        return (
+            replace(statement, stop=integer(strip.width))
+            if stays_in_scratch(statement)
+            else statement
+        )
+    if isinstance(statement, For):
+        return replace(statement, body=[full_width(s, strip) for s in statement.body])
+    return statement
 
 
 def load_tiles(b: BlockLowering, op: MultiLoop, strip: Strip) -> None:

@@ -128,10 +128,9 @@ def filter_part(
     counts = Buffer(scope.names.fresh(size.name or "count"), INT, ONE, Space.STATE)
     at = Local(scope.names.fresh("at"), INT)
     first = Local(scope.names.fresh("first"), INT)
-    start = Local("start", INT)
 
     def before(b: BlockLowering) -> None:
-        origin: Expr = start
+        origin: Expr = scope.start
         for extent in op.domain[1:]:
             origin = prim(p.MULTIPLY, origin, b.expr(extent))
         b.out.extend((Let(first, origin), Let(at, first)))

@@ -7,8 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
+from ..patterns.reducers import arg_start
 from ..staging import primitives as p
-from ..staging.nodes import Block, Bounds, ErrorKind, Operand, Stmt, Var, operand_dim, size_operand
+from ..staging.nodes import (
+    Block,
+    Bounds,
+    Cast,
+    Const,
+    ErrorKind,
+    Operand,
+    Stmt,
+    Var,
+    operand_dim,
+    size_operand,
+)
 from ..staging.types import Array, Scalar
 from .kernel_ir import Assign, Expr, If, Let, Literal, Local, Statement, Store
 from .lower_block import BlockLowering
@@ -247,20 +259,32 @@ def begin_lane_reduce(
             b.iteration, saved = strip.base, b.iteration
             check_not_empty(b, stmt, op.domain, reducer.name)
             b.iteration = saved
+    start_values = reducer.identity or own_index_start(op, generator)
     places: list[Place] = []
     for k, binder in enumerate(binders):
         assert isinstance(binder.type, Scalar)
         buffer = b.scope.scratch(binder.name or "acc", binder.type.dtype, (strip.width,))
         b.env[binder] = Varying(None, None, buffer)
         places.append(Place(buffer, (strip.lane,)))
-        start = reducer.identity[k].value if reducer.identity else binder.type.dtype.type(0)
+        start = start_values[k].value if start_values else binder.type.dtype.type(0)
         b.lanes().body.append(Store(buffer, (strip.lane,), Literal(start)))
 
     def step(indices: tuple[Expr, ...]) -> None:
         first = None
-        if reducer.identity is None and all(isinstance(i, Local) for i in indices):
+        if start_values is None and all(isinstance(i, Local) for i in indices):
             first = first_of(indices)  # index + 1 and so on are never the first
         with b.pin():
             accumulate(b, reducer, places, generator.value, generator.value.operands, first)
 
     return Running(step, lambda: None)
+
+
+def own_index_start(op: MultiLoop, generator: Reduce) -> tuple[Const, ...] | None:
+    """What an argmin over the loop's own index may start from, see `arg_start`."""
+    if len(op.domain) != 1 or len(generator.value.operands) != 2:
+        return None
+    index: Operand = generator.value.operands[1]
+    for stmt in reversed(op.body.stmts):
+        if index in stmt.binders and isinstance(stmt.op, Cast):
+            index = stmt.op.arg
+    return arg_start(generator.reducer) if index is op.body.params[0] else None

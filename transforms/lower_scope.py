@@ -110,9 +110,12 @@ class KernelScope:
     """What the four functions of one kernel share: names, inputs, scratch, fault sites.
 
     strided : the host arrays that may have any strides
+    start, stop : the chunk's first index and the one behind its last
     """
 
     strided: frozenset[Var] = frozenset()
+    start: Local = field(default_factory=lambda: Local("start", INT))
+    stop: Local = field(default_factory=lambda: Local("stop", INT))
     names: Names = field(default_factory=Names)
     inputs: dict[Var, Local | Buffer] = field(default_factory=dict[Var, Local | Buffer])
     private: list[Buffer] = field(default_factory=list[Buffer])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from ...transforms.kernel_ir import Buffer, Function, Kernel, Local
 from ...transforms.kernel_walk import has_loops
 from .. import cache, objects
 from ..native import ArrayParam, NativeFunction, Param, ScalarParam, Signature, Table, pack
+from ..python_text import print_kernels
 from ..runtime.launch import Bound, PlainBound
 
 
@@ -89,23 +92,62 @@ def parameter(param: Local | Buffer) -> Param:
     return ArrayParam(param.dtype, param.rank, "C" if param.contiguous else "A")
 
 
-def native(loops: str, whole: str, kernels: Sequence[Kernel], key: str) -> NativeCode:
-    """The text with loops compiled, or from the disk cache; that without run by NumPy."""
+def whole_arrays(kernels: Sequence[Kernel]) -> dict[str, Any]:
+    """The functions of whole-array statements, which NumPy runs."""
+    return namespace(print_kernels(kernels, lambda function: not has_loops(function.body)))
+
+
+def namespace(text: str) -> dict[str, Any]:
+    """The functions of a text."""
+    found: dict[str, Any] = {}
+    exec(compile(text, "<parloom kernels>", "exec"), found)
+    return found
+
+
+def by_numba(kernels: Sequence[Kernel]) -> NativeCode:
+    """The functions with loops by Numba, from the Python text, or from the disk cache."""
     wanted = signatures(kernels)
+    text = print_kernels(kernels, lambda function: has_loops(function.body))
 
     def build() -> objects.ObjectCode:
         from ..numba import engine
 
-        return engine.compile(loops, wanted)
+        return engine.compile(text, wanted)
 
-    code = cache.fetch(f"numba {key} {sorted(wanted.items())}", build)
-    namespace: dict[str, Any] = {}
-    exec(compile(whole, "<parloom kernels>", "exec"), namespace)
-    return NativeCode(objects.load(code, wanted), namespace)
+    return native(f"numba {without_comments(text)}", build, wanted, kernels)
+
+
+def by_llvm(kernels: Sequence[Kernel], text: str) -> NativeCode:
+    """The functions with loops from the LLVM text, or from the disk cache."""
+    wanted = signatures(kernels)
+
+    def build() -> objects.ObjectCode:
+        from ..llvm import engine
+
+        return engine.compile(text, tuple(wanted))
+
+    return native(f"llvm {text}", build, wanted, kernels)
+
+
+def native(
+    text: str,
+    build: Callable[[], objects.ObjectCode],
+    wanted: Mapping[str, Signature],
+    kernels: Sequence[Kernel],
+) -> NativeCode:
+    """Loaded code; the disk cache knows it by its text and the signatures."""
+    if not wanted:
+        return NativeCode({}, whole_arrays(kernels))
+    digest = hashlib.sha256(f"{text} {sorted(wanted.items())}".encode()).hexdigest()
+    code = cache.fetch(digest, build)
+    return NativeCode(objects.load(code, wanted), whole_arrays(kernels))
+
+
+def without_comments(text: str) -> str:
+    """The code alone: comments quote the user, whose lines may move."""
+    return re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE)
 
 
 def plain(text: str) -> PlainCode:
     """The text as plain Python."""
-    namespace: dict[str, Any] = {}
-    exec(compile(text, "<parloom kernels>", "exec"), namespace)
-    return PlainCode(namespace)
+    return PlainCode(namespace(text))

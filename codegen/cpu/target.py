@@ -1,20 +1,24 @@
-"""The CPU targets: `cpu` compiles the kernels' text through Numba, `python` runs it as it is."""
+"""The CPU targets: `cpu` compiles kernels, `python` runs their text as it is.
+
+Two printers compile the same Kernel IR and give the same bits: `llvm`, the default, prints LLVM IR;
+`numba` gives the readable Python text to Numba's front end.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...patterns.generators import MultiLoop
+from ...staging.decisions import Decision
+from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Block, Contiguous, Op, Program, Var
 from ...staging.passes import Options, Result, run
 from ...staging.traversal import blocks
 from ...staging.types import Array
 from ...transforms.kernel_ir import Kernel
-from ...transforms.kernel_walk import has_loops
+from ...transforms.kernel_walk import nodes
 from ...transforms.lower import lower_loop
 from ...transforms.lower_names import Names
 from ...transforms.pipelines import CPU
@@ -28,11 +32,14 @@ from . import code
 
 @dataclass(slots=True)
 class CpuProgram:
-    """A compiled program: call it with arguments in the order of the program's parameters."""
+    """A compiled program: call it with arguments in the order of the program's parameters.
+
+    sources : the kernels' text by printer; "python" is there to read whichever compiled
+    """
 
     result: Result
     kernels: Mapping[Op, Kernel]
-    text: str
+    sources: Mapping[str, str]
     code: Code
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -44,7 +51,10 @@ class CpuProgram:
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
-        return Report(self.result, {"python": self.text})
+        return Report(self.result, self.sources)
+
+
+PRINTERS = ("llvm", "numba")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +62,11 @@ class CpuTarget:
     """Parallel kernels on the CPU's cores.
 
     name : "cpu", compiled; "python", the same text run by Python, for reading and tests
+
+    Options: `printer`, "llvm" or "numba"; `limit` and decisions by their id (staging/decisions.py).
     """
 
     name: str = "cpu"
-    printer: str = field(default="numba")
 
     def compile(self, traced: Any, options: Mapping[str, object]) -> CpuProgram:
         """Maps, lowers, prints and compiles a traced program.
@@ -63,18 +74,54 @@ class CpuTarget:
         Raises Limitation, before anything is printed, for what the target cannot do.
         """
         refuse(cpu_problems(traced.program), self.name)
-        limit = options.get("limit")
-        choices = {k: v for k, v in options.items() if k != "limit"}
+        choices = dict(options)
+        limit = choices.pop("limit", None)
+        wanted = choices.pop("printer", None)
         assert limit is None or isinstance(limit, int)
         result = run(traced.program, CPU, options=Options(choices, limit))
         kernels = lower_program(result.program)
         ordered = list(kernels.values())
-        text = print_kernels(ordered)
-        if self.printer == "plain":
-            return CpuProgram(result, kernels, text, code.plain(text))
-        loops = print_kernels(ordered, lambda function: has_loops(function.body))
-        whole = print_kernels(ordered, lambda function: not has_loops(function.body))
-        return CpuProgram(result, kernels, text, code.native(loops, whole, ordered, key(loops)))
+        sources = {"python": print_kernels(ordered)}
+        if self.name == "python":
+            return CpuProgram(result, kernels, sources, code.plain(sources["python"]))
+        decision = choose_printer(ordered, wanted)
+        result = replace(result, decisions=(*result.decisions, decision))
+        if decision.chosen == "numba":
+            return CpuProgram(result, kernels, sources, code.by_numba(ordered))
+        from ..llvm.printer import print_module
+
+        sources["llvm"] = print_module(ordered)
+        return CpuProgram(result, kernels, sources, code.by_llvm(ordered, sources["llvm"]))
+
+
+def choose_printer(kernels: Sequence[Kernel], wanted: object) -> Decision:
+    """LLVM, unless the user chose or a kernel has a type that only Numba's printer knows."""
+    name = "codegen.printer"
+    if wanted is not None and wanted not in PRINTERS:
+        raise UserError(
+            f"there is no printer {wanted!r}", where=(), instead=f"one of {', '.join(PRINTERS)}"
+        )
+    if has_complex(kernels):
+        if wanted == "llvm":
+            raise Limitation(
+                "the LLVM printer does not know complex numbers",
+                where=(),
+                instead='printer="numba"',
+            )
+        return Decision(name, "", "numba", PRINTERS, "a kernel has complex numbers")
+    if wanted is not None:
+        return Decision(name, "", wanted, PRINTERS, "the option printer")
+    return Decision(name, "", "llvm", PRINTERS, "it compiles fastest, to the same bits")
+
+
+def has_complex(kernels: Sequence[Kernel]) -> bool:
+    """Whether any value of the kernels is complex."""
+    return any(
+        getattr(node, "dtype", None) is not None and node.dtype.kind == "c"  # type: ignore[attr-defined]
+        for kernel in kernels
+        for function in kernel.functions
+        for node in (*nodes(list(function.body)), *function.params)
+    )
 
 
 def lower_program(program: Program) -> dict[Op, Kernel]:
@@ -104,9 +151,3 @@ def loop_name(binders: Sequence[Var]) -> str:
     """A kernel's name: those of the values that it computes, as far as the user named them."""
     named = [b.name for b in binders if b.name]
     return "_".join(named[:3]) or "loop"
-
-
-def key(text: str) -> str:
-    """What the disk cache knows a text by: its code, without the comments that quote the user."""
-    bare = re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE)
-    return hashlib.sha256(bare.encode()).hexdigest()

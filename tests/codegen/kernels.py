@@ -9,12 +9,12 @@ import numpy as np
 
 from parloom.codegen.cpu import code
 from parloom.codegen.cpu.target import lower_program
+from parloom.codegen.llvm.printer import print_module
 from parloom.codegen.python_text import print_kernels
 from parloom.codegen.runtime.program import run_program
 from parloom.patterns.reference import interpret
 from parloom.staging.nodes import Program
 from parloom.staging.passes import Pipeline, run
-from parloom.transforms.kernel_walk import has_loops
 from parloom.transforms.pipelines import LEVELS
 
 
@@ -29,13 +29,18 @@ def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
     return run_program(program, kernels, code.plain(text_of(program)), arguments)
 
 
-def run_native(program: Program, arguments: Sequence[Any]) -> list[Any]:
-    """A mapped program, its kernels compiled."""
+def run_numba(program: Program, arguments: Sequence[Any]) -> list[Any]:
+    """A mapped program, its kernels compiled through Numba."""
+    kernels = lower_program(program)
+    return run_program(program, kernels, code.by_numba(list(kernels.values())), arguments)
+
+
+def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
+    """A mapped program, its kernels compiled from LLVM IR."""
     kernels = lower_program(program)
     ordered = list(kernels.values())
-    loops = print_kernels(ordered, lambda function: has_loops(function.body))
-    whole = print_kernels(ordered, lambda function: not has_loops(function.body))
-    return run_program(program, kernels, code.native(loops, whole, ordered, loops), arguments)
+    compiled = code.by_llvm(ordered, print_module(ordered))
+    return run_program(program, kernels, compiled, arguments)
 
 
 def text_of(program: Program) -> str:
@@ -56,4 +61,4 @@ def _same(a: Any, b: Any) -> bool:
     return bool(np.all(equal | ((a != a) & (b != b))))
 
 
-__all__ = ["interpret", "mapped", "run_native", "run_plain", "same_bits", "text_of"]
+__all__ = ["interpret", "mapped", "run_llvm", "run_numba", "run_plain", "same_bits", "text_of"]

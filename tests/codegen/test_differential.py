@@ -9,7 +9,15 @@ import pytest
 
 from parloom.codegen.runtime import threads
 from parloom.transforms.pipelines import CPU
-from tests.codegen.kernels import interpret, mapped, run_native, run_plain, same_bits, text_of
+from tests.codegen.kernels import (
+    interpret,
+    mapped,
+    run_llvm,
+    run_numba,
+    run_plain,
+    same_bits,
+    text_of,
+)
 from tests.programs import random_arguments, random_program
 
 
@@ -35,11 +43,20 @@ def test_the_text_as_plain_python_agrees_with_the_interpreter(first: int) -> Non
         assert all(map(near, expected, found)), f"seed {seed}"
 
 
-@pytest.mark.parametrize("seed", range(200, 212))
-def test_native_code_gives_the_bits_of_the_text(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(200, 206))
+def test_code_by_numba_gives_the_bits_of_the_text(seed: int) -> None:
     program = mapped(random_program(seed), CPU)
     arguments = random_arguments(program, seed)
-    assert same_bits(run_plain(program, arguments), run_native(program, arguments))
+    assert same_bits(run_plain(program, arguments), run_numba(program, arguments))
+
+
+@pytest.mark.parametrize("first", range(200, 260, 20))
+def test_code_by_llvm_gives_the_bits_of_the_text(first: int) -> None:
+    for seed in range(first, first + 20):
+        program = mapped(random_program(seed), CPU)
+        arguments = random_arguments(program, seed)
+        expected = run_plain(program, arguments)
+        assert same_bits(expected, run_llvm(program, arguments)), f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", range(300, 306))
