@@ -21,7 +21,7 @@ import numpy as np
 
 from .errors import StagingTypeError, UnknownNameError
 from .layouts import array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
-from .pytree import Tree, flatten, paths
+from .pytree import LEAF, Tree, flatten, paths
 from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
 
 Key = tuple[object, ...]
@@ -121,7 +121,8 @@ def signature_of(
 
 def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) -> None:
     leaves, tree = leaves_of(value, name)
-    key.append(tree)
+    if tree is not LEAF:
+        key.append(tree)
     for leaf in leaves:
         if leaf.type is None:
             key.append(_static_key(leaf.value, leaf.name))

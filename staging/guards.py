@@ -20,6 +20,7 @@ from .context import Trace, current
 from .errors import Limitation, UserError
 from .layouts import layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object
+from .locations import Location, caller
 from .reps import Rep, rep_of
 
 
@@ -88,10 +89,14 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`holds(what is there now)` must be true for the compiled function to be right."""
+    """`test(what is there now)` must be true for the compiled function to be right.
+
+    where : the line that read it
+    """
 
     source: Source
     test: Callable[[Any], bool]
+    where: Location
 
     def holds(self) -> bool:
         """Whether the place still has an equivalent value."""
@@ -119,6 +124,7 @@ class RecordingTrace(Trace):
             if not guard.holds():
                 raise UserError(
                     f"{guard.source.name} changes while the function is staged",
+                    where=guard.where,
                     why="staging runs the function once; what it does to its surroundings then "
                     "would not happen again at each call",
                     instead="pass it as an argument and return the new value",
@@ -133,7 +139,7 @@ def load(source: Source, value: object) -> object:
     if isinstance(value, np.ndarray):
         return _capture(t, source, cast("np.ndarray", value))
     if source.key not in t.guards:
-        t.guards[source.key] = Guard(source, _test(value))
+        t.guards[source.key] = Guard(source, _test(value), caller())
     _reach(t, value)
     return value
 
@@ -177,7 +183,7 @@ def guard_unrewritten(f: FunctionType) -> None:
     sources += [Cell(cell, name) for name, cell in cells]
     for source in sources:
         value = source.read()
-        t.guards.setdefault(source.key, Guard(source, _test(value)))
+        t.guards.setdefault(source.key, Guard(source, _test(value), caller()))
         if is_users_function(value):
             guard_unrewritten(value)
 
@@ -196,11 +202,11 @@ def _reach(t: RecordingTrace, value: object) -> None:
 def _capture(t: RecordingTrace, source: Source, array: np.ndarray) -> object:
     layout = layout_of(normalised(array, source.name))
     if source.key not in t.guards:
-        t.guards[source.key] = Guard(source, lambda now: _has_layout(now, layout))
+        t.guards[source.key] = Guard(source, lambda now: _has_layout(now, layout), caller())
     first = t.readers.setdefault(id(array), source)
     if first.key != source.key:  # one array under two names: one argument while that is so
         t.guards[(source.key[0], source.key[1] + " alias")] = Guard(
-            source, lambda now: now is first.read()
+            source, lambda now: now is first.read(), caller()
         )
     t.outside[id(array)] = array  # keeps it alive: captured arrays are known by their id
     param = t.capture(

@@ -22,9 +22,11 @@ def run(f: Callable[..., Any], *args: Any) -> Any:
     return run_traced(traced, f, *args)
 
 
-def run_traced(traced: Traced, f: Callable[..., Any], *args: Any) -> Any:
+def run_traced(
+    traced: Traced, f: Callable[..., Any], *args: Any, static: tuple[str, ...] = ()
+) -> Any:
     """What the interpreter computes for a function that is staged already."""
-    binder = Binder(f)
+    binder = Binder(f, static)
     _, arguments = signature_of(binder.bind(args, {}), binder.names, binder.static)
     whole = [*arguments, *(read() for read in traced.captured)]
     check_sizes(traced.program, whole)

@@ -1,4 +1,6 @@
-"""Staged if, while, for, and, or, not, in and the builtins: what they compute, and what they refuse."""
+"""Staged if, while, for, and, or, not, in and the builtins: what they compute, and what they
+refuse.
+"""
 
 from __future__ import annotations
 
@@ -172,7 +174,7 @@ def test_else_branch_does_not_see_what_the_other_assigned() -> None:
         if x > 0:
             t = 1.0
         else:
-            t = t + 1.0  # noqa: F821
+            t = t + 1.0
         return t
 
     with pytest.raises(errors.UserError, match="has not been assigned on this path"):
@@ -196,8 +198,8 @@ def f(x):
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     scope: dict[str, Any] = {}
     exec(compile(text, name, "exec", dont_inherit=True), scope)
+    f = scope["f"]
     with pytest.raises(errors.Limitation) as caught:
-        f = scope["f"]
         run(lambda x: list(f(x)) if keyword.startswith("yield") else f(x), 1.0)
     lines = str(caught.value).splitlines()
     word = keyword.split()[0]
@@ -259,7 +261,8 @@ def test_a_failed_branch_leaves_nothing_half_recorded() -> None:
 
 def test_while_widens_its_state() -> None:
     def f(x: float) -> Any:
-        n, total = 0, 0
+        n: Any = 0
+        total: Any = 0
         while total < x:
             total = total + 0.5
             n += 1
@@ -306,7 +309,7 @@ def test_for_over_range_arrays_rows_and_zip() -> None:
             s = s * 0.5 + v
         for row in m:
             s += row.sum()
-        for k, (v, row) in enumerate(zip(x, m), 1):
+        for k, (v, row) in enumerate(zip(x, m, strict=False), 1):
             s += k * v * row[0]
         for i in range(1, n, 2):
             s -= i
@@ -444,7 +447,7 @@ def test_functional_forms_raise_where_the_results_do_not_fit() -> None:
     with pytest.raises(errors.UserError, match="the result has no value here"):
         run(lambda x: if_then_else(x > 0, lambda: (x, x), lambda: x), 1.0)
     with pytest.raises(errors.UserError, match="the state has no value here"):
-        run(lambda x: while_loop(lambda s: s < x, lambda s: (s, s), 0.0), 1.0)
+        run(lambda x: while_loop(lambda s: s < x, lambda s: [s], 0.0), 1.0)  # type: ignore[arg-type, return-value]
 
 
 # Logic.
@@ -552,7 +555,7 @@ def test_impure_calls_are_refused() -> None:
         lambda x: x + random.random(),
         lambda x: x + np.random.default_rng(0).normal(),
         lambda x: x + time.time(),
-        lambda x: open("/dev/null"),  # noqa: SIM115
+        lambda x: open("/dev/null"),
     ):
         with pytest.raises(errors.Limitation, match="while staging"):
             run(f, 1.0)

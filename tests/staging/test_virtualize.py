@@ -49,7 +49,7 @@ def everything(n: int, *args: int, key: int = 2, **rest: int) -> object:
     finally:
         total += SCALE
     with_values = [x * y for x in range(3) for y in args if y]
-    named = {**{"a": (m := n)}, **rest}
+    named = {"a": (m := n), **rest}
     match named:
         case {"a": 1, **others}:
             total += len(others)
@@ -110,7 +110,7 @@ def test_metadata_defaults_and_signature_stay() -> None:
 
 
 def test_lambdas_are_found_by_their_columns() -> None:
-    pair = (lambda x: x + 1, lambda x: x and x * 2); third = lambda x: (lambda y: x < y < 3)  # fmt: skip  # noqa: E702
+    pair, third = (lambda x: x + 1, lambda x: x and x * 2), lambda x: lambda y: x < y < 3
     assert [rewritten(f)(2) for f in pair] == [3, 4]
     assert rewritten(third)(1)(2) is True
     assert rewritten(third)(1)(5) is False
