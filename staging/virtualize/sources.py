@@ -93,6 +93,20 @@ def _matches(node: FunctionNode, code: CodeType) -> bool:
         return node.name == code.co_name
     if code.co_name != "<lambda>":
         return False
-    body = node.body
-    place = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
-    return place in set(code.co_positions())
+    positions = set(code.co_positions())
+    return any(_place(value) in positions for value in _values(node.body))
+
+
+def _values(body: ast.expr) -> Iterator[ast.expr]:
+    """What gives a lambda's value: of a conditional expression either branch, for no instruction
+    spans the whole.
+    """
+    if isinstance(body, ast.IfExp):
+        yield from _values(body.body)
+        yield from _values(body.orelse)
+    else:
+        yield body
+
+
+def _place(node: ast.expr) -> tuple[int | None, int | None, int | None, int | None]:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset

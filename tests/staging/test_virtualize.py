@@ -1,5 +1,8 @@
 """Rewritten functions: Python's meaning outside of a trace, the staged one inside."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import functools
@@ -80,6 +83,14 @@ def test_generators_and_recursion_run() -> None:
     assert rewritten(fib)(10) == 55
 
 
+def factorial(n: Any) -> Any:
+    return 1 if n <= 1 else n * factorial(n - 1)
+
+
+def test_functions_that_call_themselves_find_themselves() -> None:
+    assert rewritten(factorial)(5) == 120
+
+
 def test_cells_are_shared_and_live() -> None:
     count = 1
 
@@ -127,6 +138,9 @@ class Counter:
             self.__private += self.step
         return self.__private
 
+    def made_here(self) -> int:
+        return Counter.step
+
     def parent(self) -> str:
         return super().__repr__()[:1]
 
@@ -134,6 +148,7 @@ class Counter:
 def test_methods_private_names_and_super() -> None:
     made = rewritten(Counter.up)
     assert made(Counter(), 1) == 7
+    assert rewritten(Counter.made_here)(Counter()) == 2
     assert rewritten(Counter.parent)(Counter()) == "<"
 
 
@@ -234,6 +249,12 @@ def factorial(n: int) -> int:
 
 def test_a_function_of_the_module_may_call_itself() -> None:
     assert rewritten(factorial)(4) == 24
+
+
+def test_lambdas_of_conditional_expressions_are_found() -> None:
+    pair = (lambda x: x if x > 1 else 0, lambda x: 1 if x > 2 else (2 if x > 1 else 3))
+    assert [rewritten(f)(2) for f in pair] == [2, 2]
+    agree(lambda x: [f(x) for f in pair], (1.0,), (2.0,), (3.0,))
 
 
 def test_libraries_are_left_alone() -> None:
