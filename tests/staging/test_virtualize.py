@@ -242,15 +242,6 @@ def test_source_in_linecache_is_enough() -> None:
         del linecache.cache["<cell>"]
 
 
-def factorial(n: int) -> int:
-    """A function of the module that calls itself, in a nested function of the rewritten code."""
-    return 1 if n == 0 else n * factorial(n - 1)
-
-
-def test_a_function_of_the_module_may_call_itself() -> None:
-    assert rewritten(factorial)(4) == 24
-
-
 def test_lambdas_of_conditional_expressions_are_found() -> None:
     pair = (lambda x: x if x > 1 else 0, lambda x: 1 if x > 2 else (2 if x > 1 else 3))
     assert [rewritten(f)(2) for f in pair] == [2, 2]
