@@ -18,8 +18,8 @@ import numpy as np
 from .context import trace
 from .errors import Limitation, StagingTypeError, UnknownNameError
 from .nodes import Apply, Cast, Const, Operand, Var
-from .primitives import BY_UFUNC, SELECT, Primitive
-from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
+from .primitives import BY_UFUNC, COMPARISONS, SELECT, Primitive
+from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 
 
 class Rep:
@@ -236,12 +236,33 @@ def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
     """The primitive on scalars, after NumPy 2's promotion."""
     types = tuple(a.scalar for a in args)
     try:
-        loop = primitive.loop(types)
+        loop = primitive.loop(_compared_exactly(primitive, args, types))
     except TypeError as error:
         names = ", ".join(map(str, types))
         raise StagingTypeError(f"{primitive.name} is not defined for {names}") from error
     operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
     return ScalarRep(trace().emit(Apply(primitive, operands))[0])
+
+
+def _compared_exactly(
+    primitive: Primitive, args: tuple[ScalarRep, ...], types: tuple[Scalar, ...]
+) -> tuple[Scalar, ...]:
+    """NumPy compares a Python integer by its value, also one that a narrow dtype does not hold.
+
+    Such an integer does not yield: both sides are compared as i64.
+    """
+    narrow = [t.dtype for t in types if not t.weak and t.dtype.kind in "iu"]
+    if primitive not in COMPARISONS or len(narrow) != 1 or narrow[0].itemsize == 8:
+        return types
+    return tuple(
+        I64 if t == WEAK_INT and not _fits(a.operand, narrow[0]) else t
+        for a, t in zip(args, types, strict=True)
+    )
+
+
+def _fits(operand: Operand, dtype: np.dtype[np.generic]) -> bool:
+    info = np.iinfo(dtype.name)
+    return isinstance(operand, Const) and info.min <= int(operand.value.item()) <= info.max
 
 
 def cast(value: ScalarRep, to: Scalar) -> ScalarRep:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..patterns.generators import MultiLoop
 from ..staging.decisions import decide, decline
-from ..staging.nodes import ORDERED, Block, Program, Stmt
+from ..staging.nodes import ORDERED, Block, Node, Operand, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import effects
 from .definitions import define, loop_of
@@ -49,6 +51,13 @@ def fuse_horizontal(program: Program) -> Program:
 
 
 class _FuseHorizontal(MergeLoops):
+    def bodies(
+        self, members: Sequence[Member], indices: tuple[Operand, ...]
+    ) -> list[Operand | Node]:
+        """The preludes as one block, so that the loops in them meet, then all generators."""
+        self.run(Block((), tuple(s for m in members for s in m.loop.body.stmts), ()))
+        return [g for m in members for g in self.results(m.loop.body)]
+
     def run(self, block: Block) -> None:
         for group in _arrange(block):
             if len(group) > 1:

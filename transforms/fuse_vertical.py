@@ -10,6 +10,7 @@ from ..staging.decisions import decide, decline
 from ..staging.nodes import ORDERED, Block, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import effects, free_vars, operands
+from ..staging.types import Array
 from .definitions import Definitions, define, loop_of
 from .dependence import Dependence
 from .fuse_filter import FilterMatch, MergeFilter, match_filter
@@ -115,6 +116,8 @@ class _Arranger:
         first, second = graph.stmts[producer], graph.stmts[consumer]
         if first in self.filters or second in self.filters or self._filters(first, second):
             return
+        if not self._share_anything(first, second):
+            return
         id, sources = f"fuse_vertical.{name_of(first, second)}", merged_sources((first, second))
         rank = self._common_rank(producer, consumer)
         if rank is None:
@@ -127,6 +130,14 @@ class _Arranger:
         if decide(id, True, (True, False), reason, sources, neutral=False):
             graph.merge(producer, consumer)
             self.ranks.update(dict.fromkeys(graph.groups[consumer], rank))
+
+    def _share_anything(self, producer: Stmt, consumer: Stmt) -> bool:
+        """Whether the domains begin alike or the consumer reads an array: else a merge is no
+        question."""
+        if _prefix(loop_of(producer).domain, loop_of(consumer).domain):
+            return True
+        free = free_vars(consumer.op)
+        return any(isinstance(b.type, Array) and b in free for b in producer.binders)
 
     def _filters(self, producer: Stmt, consumer: Stmt) -> bool:
         """Whether the consumer runs over what the producer keeps: the filter's case."""

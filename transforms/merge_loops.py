@@ -82,14 +82,19 @@ class MergeLoops(Demand):
         domain = tuple(self.operand(d) for d in first.domain)
         indices = self.fresh(first.body.params)
         self.builder.open(indices)
-        generators: list[Operand | Node] = []
         for member in members:
             self.env.update(zip(member.loop.body.params, indices, strict=True))
-            generators.extend(self._member(member, indices))
+        generators = self.bodies(members, indices)
         loop = canonical(MultiLoop(domain, self.builder.close(generators)))
         self.env, self.elements = outside, elements
         stmts = [m.stmt for m in members]
         self.emit_as(loop, stmts)
+
+    def bodies(
+        self, members: Sequence[Member], indices: tuple[Operand, ...]
+    ) -> list[Operand | Node]:
+        """Replays the bodies one after the other, into the open loop over `indices`."""
+        return [g for member in members for g in self._member(member, indices)]
 
     def _member(self, member: Member, indices: tuple[Operand, ...]) -> tuple[Operand | Node, ...]:
         """Replays one body; its unconditional arrays become known element by element."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..patterns.generators import MultiLoop, Reduce
 from ..patterns.reducers import scalar_primitive
 from ..staging.decisions import decide, decline
@@ -11,7 +13,7 @@ from ..staging.nodes import Apply, Cast, Const, Operand, Program, Stmt, Var
 from ..staging.primitives import ADD, EQUAL, SELECT
 from ..staging.replay import replay_program
 from ..staging.traversal import walk_stmts
-from ..staging.types import Array, Scalar
+from ..staging.types import I64, Array, Scalar, Type
 from .conjuncts import conjuncts
 from .definitions import Definitions, define
 from .hoist_reduction import Hoist, HoistReductions, Key
@@ -161,19 +163,26 @@ class _Search:
             key = self._plain(key)
             assert isinstance(key.type, Scalar)
             extent = self.nest.outer.domain[found]
-            proven = key.type.dtype.kind in "iu" and self.ranges.inside(key, extent)
+            proven = key.type.dtype.kind in "biu" and self.ranges.inside(key, extent)
             return Key(found, key, proven)
         return None
 
     def _outer_index(self, operand: Operand) -> int | None:
         """The position of the outer index that the operand is, perhaps cast."""
-        plain = operand
+        plain, narrowest = operand, operand.type
         stmt = self.definitions.stmt(plain)
         while stmt is not None and isinstance(stmt.op, Cast):
             plain = stmt.op.arg
+            narrowest = min(narrowest, plain.type, key=_greatest)
             stmt = self.definitions.stmt(plain)
         params = self.nest.outer.body.params
-        return params.index(plain) if isinstance(plain, Var) and plain in params else None
+        if not isinstance(plain, Var) or plain not in params:
+            return None
+        position = params.index(plain)
+        extent = self.nest.outer.domain[position]
+        known = int(extent.value.item()) if isinstance(extent, Const) else _greatest(I64)
+        # A narrower integer wraps: two indices would have one key.
+        return position if known - 1 <= _greatest(narrowest) else None
 
     def _plain(self, operand: Operand) -> Operand:
         """The operand before casts that keep every value."""
@@ -191,7 +200,7 @@ class _Search:
         keys = [k.operand for k in hoist.keys]
         for key in keys:
             assert isinstance(key.type, Scalar)
-            if key.type.dtype.kind not in "iu":
+            if key.type.dtype.kind not in "biu":
                 return "the key is no integer: nan and -0.0 do not compare by their bits"
         if any(nest.outer_positions(o) for o in (*keys, *hoist.conds)):
             return "the key or the condition depends on the outer loop's index"
@@ -205,3 +214,10 @@ class _Search:
         if nest.repeats(hoist.value, self.hoisted):
             return "the value's computation in the outer loop would be repeated"
         return None
+
+
+def _greatest(type_: Type) -> float:
+    """The greatest integer that the type holds; floats decline later, with their own reason."""
+    assert isinstance(type_, Scalar)
+    integer = type_.dtype.kind in "iu"
+    return float(np.iinfo(type_.dtype.name).max) if integer else float("inf")

@@ -65,10 +65,10 @@ class _Share(Replay):
 
     def _copied(self, loop: MultiLoop) -> Var | None:
         """The array of which the loop makes a needless copy."""
-        stmts = list(loop.body.stmts)
-        if len(loop.generators) > 1 or len(stmts) != 1:
+        generators, stmts = list(loop.generators), list(loop.body.stmts)
+        if len(generators) != 1 or len(stmts) != 1:
             return None
-        generator, read = loop.generators[0], stmts[0]
+        generator, read = generators[0], stmts[0]
         op = read.op
         if not isinstance(generator, Collect) or generator.cond is not None:
             return None

@@ -2,6 +2,8 @@
 
 program, arguments = random_chain(7)
 """
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 

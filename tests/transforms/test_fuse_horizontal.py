@@ -32,6 +32,19 @@ def test_three_become_one() -> None:
     assert len(loop_of(loop).body.stmts) == 2  # x is read once
 
 
+def test_loops_inside_of_the_merged_ones_meet() -> None:
+    rows = "{name}: f64[n] = loop (i < n) {{\n {name}_r: f64 = loop (t < k) {{\n v: f64 = y[t]\n"
+    rows += " u: f64 = x[i]\n w: f64 = v {op} u\n reduce sum (w)\n }}\n collect {name}_r\n }}\n"
+    before = program(
+        "program f(n, k; x: f64[n], y: f64[k]) {\n"
+        + rows.format(name="a", op="*")
+        + rows.format(name="b", op="+")
+        + "return a, b\n}"
+    )
+    (loop,) = loops(apply(fuse_horizontal, before, X, Y).body)
+    assert [len(loop_of(s).generators) for s in loops(loop_of(loop).body)] == [2]
+
+
 def test_not_over_sizes_that_are_equal_by_accident() -> None:
     before = _sums(("a", "n", "x"), ("b", "k", "y"))
     assert len(loops(apply(fuse_horizontal, before, Y, Y, Y).body)) == 2

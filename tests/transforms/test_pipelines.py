@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from parloom.patterns import public as pm
 from parloom.patterns.generators import MultiLoop
+from parloom.patterns.reference import interpret
 from parloom.staging.nodes import Block, Program, Var, While
 from parloom.staging.types import Array
 from tests.dsls import programs
@@ -94,6 +96,25 @@ def test_gda_is_one_pass_for_each_level(gda: Callable[..., Any]) -> None:
     assert set(shape_of(first)) == {Reduce}
     assert shape_of(second) == [Reduce]
     assert arrays_over(program.body, _rows(program)) == []
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int32, np.int64, np.uint64])
+def test_labels_of_any_width_are_keys(dtype: type[np.generic]) -> None:
+    """More keys than the dtype holds: 256 is no label of a u8, and not the label 0."""
+    label, values, width = np.array([1, 0, 2, 1]).astype(dtype), np.arange(4.0), np.zeros(260)
+
+    def totals(v: Any, label: Any, width: Any) -> Any:
+        def total(j: Any) -> Any:
+            return v[label == j].sum()
+
+        return pm.range(width.shape[0]).map(total)
+
+    program, arguments, _ = stage(totals, values, label, width)
+    after = fused(program)
+    (loop,) = loops(after.body)
+    assert shape_of(loop) == [Fold]
+    expected = np.bincount(label.astype(np.int64), values, len(width))
+    np.testing.assert_array_equal(interpret(after, arguments)[0], expected, strict=True)
 
 
 def test_standardising_stays_three_passes() -> None:

@@ -207,6 +207,14 @@ def test_twins(before: Program, reason: str) -> None:
         assert count(after.body, Fold) == 1
 
 
+def test_not_by_an_index_that_wraps() -> None:
+    """As u8 the indices 0 and 256 are one: every key would stand for several of them."""
+    before = _sums(key="u8")
+    r = np.zeros(300)
+    after = apply(reduce_conditionally, before, X, KEYS.astype(np.uint8), r)
+    assert count(after.body, Fold) == 0
+
+
 def _lookup(k: int) -> tuple[Program, list[Any]]:
     before = program("""
         program f(n, m, k; x: f64[n], at: i64[n], table: i64[m], r: f64[k]) {
