@@ -22,7 +22,7 @@ from ..staging.traversal import effects, free_vars
 from ..staging.types import Array
 from .lower_block import may_strip, may_strip_stmt, produces
 
-STRIP = 64
+STRIP = 128
 BLOCK = 128
 JAM = 4
 CHUNK = 4096

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
 from ..patterns.reducers import Reducer, scalar_primitive
 from ..staging import primitives as p
-from ..staging.nodes import Stmt, Var
+from ..staging.nodes import Apply, Effects, Stmt, Var
+from ..staging.traversal import block_effects, walk_stmts
 from ..staging.types import Scalar
 from .kernel_ir import (
     Assign,
@@ -30,6 +32,7 @@ from .kernel_ir import (
     Store,
 )
 from .lower_block import BlockLowering
+from .lower_jam import jam_block
 from .lower_nested import empty_error, fold_step
 from .lower_reduce import (
     Place,
@@ -194,15 +197,33 @@ def reduce_part(
             b.out.append(Assign(met, truth(True)))
 
     part.step = step
-    if generator.cond is None and len(running) == 1 and scalar_primitive(reducer) is not None:
-        (value,) = generator.value.operands
-        part.jam = lambda b, envs: accumulate_copies(b, reducer, running[0], envs, value)
+    if len(running) == 1 and scalar_primitive(reducer) is not None and may_jam(generator):
+        part.jam = partial(jam_reduce, generator, running[0])
     with_state(scope, part, reducer, binders, state, 0)
     for place, buffer, binder, k in zip(running, state, binders, range(len(state)), strict=True):
         add_running(part, reducer, place, buffer, binder, k, blocked)
     if seen is not None:
         add_seen(part, stmt, reducer, met, seen)
     return part
+
+
+def may_jam(generator: Reduce) -> bool:
+    """Whether several rows can be combined side by side: always without a condition; under one if
+    the value is cheap enough to compute in vain, and the identity stands for it then."""
+    if generator.cond is None:
+        return True
+    if generator.reducer.identity is None:
+        return False
+    work = [s.op for s in walk_stmts(generator.value)]
+    cheap = all(op.primitive.cost <= 4 for op in work if isinstance(op, Apply))
+    return cheap and not block_effects(generator.value) & Effects.FAULT
+
+
+def jam_reduce(generator: Reduce, place: Place, b: BlockLowering, envs: Sequence[Env]) -> None:
+    """Several rows' values, one after the other, into one accumulator."""
+    jam_block(b, generator.value, envs)
+    (result,) = generator.value.operands
+    accumulate_copies(b, generator.reducer, place, envs, result, generator.cond)
 
 
 def running_place(scope: KernelScope, binder: Var, state: Buffer, blocked: bool) -> Place:

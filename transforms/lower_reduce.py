@@ -107,11 +107,26 @@ def accumulate_copies(
     place: Place,
     envs: Sequence[Env],
     result: Operand,
+    cond: Operand | None,
 ) -> None:
-    """One accumulator takes the values of several copies, in their order, element by element."""
+    """One accumulator takes the values of several copies, in their order, element by element.
+
+    Where a copy's condition does not hold it takes the identity: no branch, no new value (the sign
+    of a zero excepted).
+    """
     primitive = scalar_primitive(reducer)
     assert primitive is not None
-    b.hand_over(envs, result, combining(b, primitive, place))
+    combine = combining(b, primitive, place)
+    if cond is None:
+        b.hand_over(envs, result, combine)
+        return
+    assert reducer.identity is not None
+    identity = Literal(reducer.identity[0].value)
+
+    def masked(indices: tuple[Expr, ...], value: Expr) -> None:
+        combine(indices, Prim(p.SELECT, (b.expr(cond), value, identity), value.dtype))
+
+    b.hand_over(envs, result, masked)
 
 
 def blend(
