@@ -114,10 +114,10 @@ class _Arranger:
     def _try(self, producer: int, consumer: int) -> None:
         graph = self.graph
         first, second = graph.stmts[producer], graph.stmts[consumer]
-        if first in self.filters or second in self.filters or self._filters(first, second):
+        if self._filters(first, second) or not self._share_anything(first, second):
             return
-        if not self._share_anything(first, second):
-            return
+        if any(graph.stmts[k] in self.filters for k in graph.groups[producer] | {consumer}):
+            return  # merged with a filter in this round: the next one sees the merged loop
         id, sources = f"fuse_vertical.{name_of(first, second)}", merged_sources((first, second))
         rank = self._common_rank(producer, consumer)
         if rank is None:

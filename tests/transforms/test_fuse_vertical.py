@@ -189,6 +189,53 @@ def test_a_map_over_a_filter_is_a_filter() -> None:
     assert set(shape_of(loop)) == {Reduce}
 
 
+def test_a_filter_joins_one_consumer_at_a_time() -> None:
+    before = program(f"""
+        program f(n; x: f64[n]) {{{KEPT}
+          z: f64[m] = loop (j < m) {{
+            v: f64 = b[j]
+            w: f64 = sqrt(v)
+            collect w
+          }}
+          s: f64 = loop (i < n) {{
+            v: f64 = x[i]
+            reduce sum (v)
+          }}
+          t: f64 = loop (i < n) {{
+            v: f64 = x[i]
+            w: f64 = v / s
+            reduce sum (w)
+          }}
+          return z, t
+        }}""")
+    assert len(loops(apply(fuse_vertical, before, X).body)) == 3
+
+
+def test_a_merged_filter_is_not_merged_again_at_once() -> None:
+    before = program("""
+        program f(n; x: f64[n]) {
+          a: f64[n], m: i64~, b: f64[m] = loop (i < n) {
+            v: f64 = x[i]
+            w: f64 = exp(v)
+            c: bool = v > 0.0_f64
+            collect w
+            where c: collect v
+          }
+          z: f64 = loop (j < m) {
+            v: f64 = b[j]
+            reduce sum (v)
+          }
+          s: f64 = loop (i < n) {
+            v: f64 = a[i]
+            reduce sum (v)
+          }
+          return z, s
+        }""")
+    once = apply(fuse_vertical, before, X)
+    assert len(loops(once.body)) == 2
+    assert len(loops(apply(fuse_vertical, once, X).body)) == 1
+
+
 def test_faulting_work_stays_behind_the_filter() -> None:
     """y has one element: reading it at an index that the filter drops would raise."""
     before = program("""
