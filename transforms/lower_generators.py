@@ -159,6 +159,7 @@ def fold_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> P
     result = state
     narrow = state.dtype == np.float32 and scalar_primitive(generator.reducer) is p.ADD
     if narrow:
+        result = replace(state, space=Space.OUTPUT)
         state = replace(state, name=scope.names.fresh(f"{state.name}_sum"), dtype=np.dtype("f8"))
     place = Place(state)
     finish = Finish.CONVERTED if narrow else Finish.STATE

@@ -120,10 +120,18 @@ class Launch:
 
     def bind(self, function: Function, own: Mapping[Any, Any]) -> Bound:
         """A function with its arguments."""
-        inputs = {param: self.host(var) for var, param in self.kernel.inputs}
+        inputs = {param: self.input(var, param) for var, param in self.kernel.inputs}
         known = {**inputs, **own}
         args = [self.argument(q, known) for q in function.params]
         return self.code.bind(f"{self.kernel.name}_{function.name}", args)
+
+    def input(self, var: Operand, param: Local | Buffer) -> Any:
+        """The value of a host variable; a copy where the kernel takes it to be contiguous and it
+        is not: an argument with strides that became the first state of a loop."""
+        value = self.host(var)
+        if isinstance(param, Buffer) and param.contiguous:
+            return np.ascontiguousarray(value)
+        return value
 
     def call(self, function: Function, own: Mapping[Any, Any]) -> None:
         """Runs a function that has something to do."""
