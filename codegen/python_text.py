@@ -7,6 +7,7 @@ are those of scalar_functions.py, and the text begins with the ones that it uses
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -52,6 +53,28 @@ _SELECT = 0
 
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
 _NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE}
+# Helper functions that depend on the kind of the operands.
+_BY_KIND = {
+    ("floor_divide", "i"): "floor_divide",
+    ("floor_divide", "u"): "floor_divide_unsigned",
+    ("floor_divide", "f"): "floor_divide_float",
+    ("remainder", "i"): "remainder",
+    ("remainder", "u"): "remainder_unsigned",
+    ("remainder", "f"): "remainder_float",
+    ("power", "i"): "power_int",
+    ("power", "u"): "power_unsigned",
+    ("power", "f"): "power_float",
+    ("left_shift", "i"): "left_shift",
+    ("left_shift", "u"): "left_shift",
+    ("right_shift", "i"): "right_shift",
+    ("right_shift", "u"): "right_shift_unsigned",
+    ("sign", "f"): "sign_float",
+    ("multiply", "c"): "complex_multiply",
+    ("divide", "c"): "complex_divide",
+    ("absolute", "c"): "complex_absolute",
+}
+# The integers that floats are truncated to first; the others by way of int32.
+_TRUNCATES = {"int64": "int64", "uint32": "int64", "uint64": "uint64"}
 # Integer results that Python, or Numba, would widen.
 _WRAPS = (
     p.ADD, p.SUBTRACT, p.MULTIPLY, p.NEGATIVE, p.INVERT, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR,
@@ -64,7 +87,7 @@ class Printer:
 
     helpers: dict[str, None] = field(default_factory=dict[str, None])
     last: Location | None = None
-    fused: bool = False
+    intrinsics: dict[str, None] = field(default_factory=dict[str, None])
 
     def function(self, function: Function, prefix: str) -> list[str]:
         """The lines of one function."""
@@ -149,7 +172,7 @@ class Printer:
         if isinstance(expr, Convert):
             return self.convert(expr), _ATOM
         if isinstance(expr, Fma):
-            self.fused = True
+            self.intrinsics["fma"] = None
             return f"fma({self.arguments((expr.a, expr.b, expr.c))})", _ATOM
         return self.primitive(expr)
 
@@ -162,11 +185,13 @@ class Printer:
         source, target = expr.arg.dtype, expr.dtype
         if target.kind == "b":
             return f"({self.text(expr.arg, 5)} != 0)"
-        if source.kind == "f" and target.kind in "iu":
-            helper = self.helper("to_int64" if target.kind == "i" else "to_uint64")
-            inner = f"{helper}({self.text(expr.arg)})"
-            return inner if target.itemsize == 8 else f"np.{target.name}({inner})"
         inner = self.text(expr.arg)
+        if source.kind == "c" and target.kind in "iuf":
+            inner = f"{self.text(expr.arg, _ATOM)}.real"
+        if source.kind in "fc" and target.kind in "iu":
+            through = _TRUNCATES.get(target.name, "int32")
+            inner = f"{self.helper(f'to_{through}')}({inner})"
+            return inner if target.name == through else f"np.{target.name}({inner})"
         if source == np.int64 and target.kind in "iu" and target != source:
             inner = f"np.int64({inner})"  # a loop's index is a Python integer, which does not wrap
         return f"np.{target.name}({inner})"
@@ -182,9 +207,9 @@ class Printer:
         special = _SPECIAL.get(primitive)
         if special is not None:
             return special(self, expr)
-        if primitive in _NUMPY:
+        if primitive in _NUMPY and (primitive.name, args[0].dtype.kind) not in _BY_KIND:
             return f"np.{primitive.function.__name__}({self.arguments(args)})", _ATOM
-        if primitive.symbol and primitive not in _HELPED:
+        if primitive.symbol and (primitive.name, args[0].dtype.kind) not in _BY_KIND:
             return self.infix(expr)
         return self.call(expr), _ATOM
 
@@ -192,24 +217,21 @@ class Printer:
         """A helper function, in float64 where it calls the C library."""
         name, args = expr.primitive.name, expr.args
         kind = args[0].dtype.kind
-        if name in TRANSCENDENTAL and expr.dtype != np.float64:
-            wide = tuple(Convert(a, np.dtype(np.float64)) for a in args)
-            return f"np.{expr.dtype.name}({self.helper(name)}({self.arguments(wide)}))"
-        if name == "power":
-            if kind == "f":
-                return f"np.power({self.arguments(args)})"
-            return self.narrowed(expr, f"{self.helper('power_int')}({self.arguments(args)})")
-        if name in ("floor_divide", "remainder") and kind == "f":
-            name += "_float"
+        if kind == "f" and name in TRANSCENDENTAL:
+            wide = tuple(converted(a, np.dtype(np.float64)) for a in args)
+            found = f"{self.helper(_BY_KIND.get((name, kind), name))}({self.arguments(wide)})"
+            return found if expr.dtype == np.float64 else f"np.{expr.dtype.name}({found})"
+        given = self.arguments(args)
         if name in ("left_shift", "right_shift"):
-            width = expr.dtype.itemsize * 8
-            return self.narrowed(expr, f"{self.helper(name)}({self.arguments(args)}, {width})")
-        return self.narrowed(expr, f"{self.helper(name)}({self.arguments(args)})")
+            given += f", {expr.dtype.itemsize * 8}"
+        if name == "power":
+            given += f", {self.text(Literal(expr.dtype.type(1)))}"
+        return self.narrowed(expr, f"{self.helper(_BY_KIND.get((name, kind), name))}({given})")
 
     def narrowed(self, expr: Prim, text: str) -> str:
         """Wrapped in the dtype where Python or Numba would widen."""
-        narrow = expr.dtype.kind in "iu" and expr.dtype != np.int64
-        return f"np.{expr.dtype.name}({text})" if narrow else text
+        bare = expr.dtype.kind == "b" or expr.dtype in (np.int64, np.float64)
+        return text if bare else f"np.{expr.dtype.name}({text})"
 
     def arguments(self, args: tuple[Expr, ...]) -> str:
         """Call arguments."""
@@ -244,9 +266,6 @@ def merge(statement: Merge) -> str:
     return f"np.{ufunc}({target}, {other}, out={target})"
 
 
-_HELPED = {p.FLOOR_DIVIDE, p.REMAINDER, p.POWER, p.LEFT_SHIFT, p.RIGHT_SHIFT, p.DIVIDE}
-
-
 def _select(printer: Printer, expr: Prim) -> tuple[str, int]:
     cond, a, b = expr.args
     text = f"{printer.text(a, 1)} if {printer.text(cond, 1)} else {printer.text(b, 0)}"
@@ -255,6 +274,8 @@ def _select(printer: Printer, expr: Prim) -> tuple[str, int]:
 
 def _divide(printer: Printer, expr: Prim) -> tuple[str, int]:
     a, b = expr.args
+    if expr.dtype.kind == "c":
+        return printer.call(expr), _ATOM
     level = _PRECEDENCE["/"]
     return f"{printer.text(a, level)} / {printer.text(b, level + 1)}", level
 
@@ -268,6 +289,11 @@ def _logical(symbol: str) -> Callable[[Printer, Prim], tuple[str, int]]:
         return f"{printer.text(a, level)} {symbol} {printer.text(b, level + 1)}", level
 
     return found
+
+
+def converted(expr: Expr, dtype: np.dtype[np.generic]) -> Expr:
+    """The expression in this dtype."""
+    return expr if expr.dtype == dtype else Convert(expr, dtype)
 
 
 def truth_of(expr: Expr) -> Expr:
@@ -384,7 +410,9 @@ def print_kernels(
         if wanted(function)
     ]
     head = "import math\n\nimport numpy as np"
-    if printer.fused:
-        head += "\nfrom parloom.codegen.numba.intrinsics import fma"
-    parts = (head, source(printer.helpers), *functions)
+    helpers = source(printer.helpers)
+    names = sorted({*printer.intrinsics, *re.findall(r"\blibm_\w+", helpers)})
+    if names:
+        head += f"\nfrom parloom.codegen.numba.intrinsics import {', '.join(names)}"
+    parts = (head, helpers, *functions)
     return "\n\n\n".join(part.rstrip() for part in parts if part) + "\n"

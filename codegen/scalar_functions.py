@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .numba.intrinsics import libm_exp2, libm_pow
+
 
 def minimum(a: Any, b: Any) -> Any:
     """The smaller; NaN if either is."""
@@ -29,7 +31,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def floor_divide(a: Any, b: Any) -> Any:
-    """Integers: rounds down, 0 for a zero divisor, wraps for the least integer by -1."""
+    """Signed integers: rounds down, 0 for a zero divisor, wraps for the least integer by -1."""
     if b == 0:
         return a - a
     if b + 1 == 0:
@@ -37,11 +39,21 @@ def floor_divide(a: Any, b: Any) -> Any:
     return a // b
 
 
+def floor_divide_unsigned(a: Any, b: Any) -> Any:
+    """Unsigned integers: 0 for a zero divisor."""
+    return a // b if b != 0 else a - a
+
+
 def remainder(a: Any, b: Any) -> Any:
-    """Integers: the sign of the divisor, 0 for a zero divisor."""
+    """Signed integers: the sign of the divisor, 0 for a zero divisor."""
     if b == 0 or b + 1 == 0:
         return a - a
     return a % b
+
+
+def remainder_unsigned(a: Any, b: Any) -> Any:
+    """Unsigned integers: 0 for a zero divisor."""
+    return a % b if b != 0 else a - a
 
 
 def floor_divide_float(a: Any, b: Any) -> Any:
@@ -68,13 +80,13 @@ def remainder_float(a: Any, b: Any) -> Any:
     return rest + b if (b < 0) != (rest < 0) else rest
 
 
-def power_int(a: Any, b: Any) -> Any:
-    """Integers by repeated squaring, wrapping; a negative exponent gives 0 unless |a| is 1."""
+def power_int(a: Any, b: Any, one: Any) -> Any:
+    """Signed integers, wrapping; a negative exponent gives 0 unless |a| is 1."""
     if b < 0:
         if a == 1:
             return a
         return a * (1 - 2 * (-b & 1)) if a + 1 == 0 else a - a
-    result = a - a + 1
+    result = one
     while b > 0:
         if b & 1 == 1:
             result = result * a
@@ -83,23 +95,60 @@ def power_int(a: Any, b: Any) -> Any:
     return result
 
 
+def power_unsigned(a: Any, b: Any, one: Any) -> Any:
+    """Unsigned integers, wrapping."""
+    result = one
+    while b > 0:
+        if b & one == one:
+            result = result * a
+        a = a * a
+        b = b >> one
+    return result
+
+
+def power_float(x: Any, y: Any) -> Any:
+    """C's pow, and NumPy's shorter ways for some exponents."""
+    if y == 2.0:
+        return x * x
+    if y == 0.5:
+        return np.sqrt(x)
+    if y == -1.0:
+        return 1.0 / x
+    return libm_pow(x, y)
+
+
 def left_shift(a: Any, b: Any, width: Any) -> Any:
     """0 for a count outside of 0 .. width - 1."""
     return a << b if b >= 0 and b < width else a - a
 
 
 def right_shift(a: Any, b: Any, width: Any) -> Any:
-    """The sign for a count outside of 0 .. width - 1."""
+    """Signed integers: the sign for a count outside of 0 .. width - 1."""
     if b >= 0 and b < width:
         return a >> b
     return a - a - 1 if a < 0 else a - a
 
 
+def right_shift_unsigned(a: Any, b: Any, width: Any) -> Any:
+    """Unsigned integers: 0 for a count of width or more."""
+    return a >> b if b < width else a - a
+
+
 def sign(a: Any) -> Any:
-    """-1, 0 or 1 of a's type; NaN for NaN."""
-    if a > 0:
-        return a - a + 1 if a - a == 0 else a / a + 1 - a / a
-    return a
+    """Integers: -1, 0 or 1."""
+    return 1 if a > 0 else (-1 if a < 0 else 0)
+
+
+def sign_float(a: Any) -> Any:
+    """Floats: -1, 0 or 1; NaN for NaN."""
+    return 1.0 if a > 0 else (-1.0 if a < 0 else (0.0 if a == 0 else a))
+
+
+def to_int32(a: Any) -> Any:
+    """A float truncated; the least integer for NaN and outside of the range."""
+    if a > -2147483649.0 and a < 2147483648.0:
+        return np.int32(a)
+    return np.int32(-2147483648)
 
 
 def to_int64(a: Any) -> Any:
@@ -110,12 +159,35 @@ def to_int64(a: Any) -> Any:
 
 
 def to_uint64(a: Any) -> Any:
-    """A float truncated; negative ones wrap, 2**63 for NaN and outside of the range."""
-    if a >= 0.0 and a < 18446744073709551616.0:
-        return np.uint64(a)
-    if a >= -9223372036854775808.0 and a < 0.0:
+    """A float truncated; negative ones wrap, 2**63 for NaN and below the range, 0 above it."""
+    if a >= 0.0:
+        return np.uint64(a) if a < 18446744073709551616.0 else np.uint64(0)
+    if a >= -9223372036854775808.0:
         return np.uint64(np.int64(a))
     return np.uint64(9223372036854775808)
+
+
+def complex_multiply(a: Any, b: Any) -> Any:
+    """The product by its parts."""
+    return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+
+
+def complex_absolute(a: Any) -> Any:
+    """The length."""
+    return np.hypot(a.real, a.imag)
+
+
+def complex_divide(a: Any, b: Any) -> Any:
+    """The quotient by Smith's algorithm, as NumPy divides."""
+    if abs(b.real) >= abs(b.imag):
+        if b.real == 0 and b.imag == 0:
+            return complex(a.real / abs(b.real), a.imag / abs(b.real))
+        ratio = b.imag / b.real
+        scale = 1.0 / (b.real + b.imag * ratio)
+        return complex((a.real + a.imag * ratio) * scale, (a.imag - a.real * ratio) * scale)
+    ratio = b.real / b.imag
+    scale = 1.0 / (b.imag + b.real * ratio)
+    return complex((a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale)
 
 
 def exp(x: Any) -> Any:
@@ -123,7 +195,7 @@ def exp(x: Any) -> Any:
 
 
 def exp2(x: Any) -> Any:
-    return np.power(2.0, x)
+    return libm_exp2(x)
 
 
 def expm1(x: Any) -> Any:
@@ -179,11 +251,11 @@ def hypot(x: Any, y: Any) -> Any:
 
 
 def sinh(x: Any) -> Any:
-    return math.sinh(x) if x >= -710.4 and x <= 710.4 else x * np.inf
+    return math.sinh(x) if x >= -710.4758600739439 and x <= 710.4758600739439 else x * np.inf
 
 
 def cosh(x: Any) -> Any:
-    return math.cosh(x) if x >= -710.4 and x <= 710.4 else x * x * np.inf
+    return math.cosh(x) if x >= -710.4758600739439 and x <= 710.4758600739439 else x * x * np.inf
 
 
 def tanh(x: Any) -> Any:
@@ -215,6 +287,7 @@ TRANSCENDENTAL = frozenset(
         "cosh",
         "tanh",
         "hypot",
+        "power",
     ]
 )
 

@@ -14,6 +14,7 @@ from ...transforms.kernel_ir import Buffer, Function, Kernel, Local
 from ...transforms.kernel_walk import has_loops
 from .. import cache, objects
 from ..native import ArrayParam, NativeFunction, Param, ScalarParam, Signature, Table, pack
+from ..plain import load
 from ..python_text import print_kernels
 from ..runtime.launch import Bound, PlainBound
 
@@ -94,14 +95,7 @@ def parameter(param: Local | Buffer) -> Param:
 
 def whole_arrays(kernels: Sequence[Kernel]) -> dict[str, Any]:
     """The functions of whole-array statements, which NumPy runs."""
-    return namespace(print_kernels(kernels, lambda function: not has_loops(function.body)))
-
-
-def namespace(text: str) -> dict[str, Any]:
-    """The functions of a text."""
-    found: dict[str, Any] = {}
-    exec(compile(text, "<parloom kernels>", "exec"), found)
-    return found
+    return load(print_kernels(kernels, lambda function: not has_loops(function.body)))
 
 
 def by_numba(kernels: Sequence[Kernel]) -> NativeCode:
@@ -150,4 +144,4 @@ def without_comments(text: str) -> str:
 
 def plain(text: str) -> PlainCode:
     """The text as plain Python."""
-    return PlainCode(namespace(text))
+    return PlainCode(load(text))

@@ -293,3 +293,25 @@ def _lower_fma(context: Any, builder: Any, signature: Any, arguments: Sequence[A
 
 for _real in (types.float64, types.float32):
     imputils.lower_builtin(intrinsics.fma, _real, _real, _real)(_lower_fma)
+
+
+def _add_libm(function: Any, arity: int) -> None:
+    """A function of the C library, which LLVM takes as it is: plain Python calls the same."""
+    symbol = function.__name__.removeprefix("libm_")
+    doubles = (types.float64,) * arity
+    cases = (typing.signature(types.float64, *doubles),)
+    templates.infer_global(function)(type("_Libm", (templates.ConcreteTemplate,), {"cases": cases}))
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        double = ir.DoubleType()
+        type_ = ir.FunctionType(double, [double] * arity)
+        callee = cgutils.get_or_insert_function(builder.module, type_, symbol)
+        for attribute in ("nobuiltin", "nounwind", "readnone"):
+            callee.attributes.add(attribute)
+        return builder.call(callee, arguments)
+
+    imputils.lower_builtin(function, *doubles)(lower)
+
+
+_add_libm(intrinsics.libm_pow, 2)
+_add_libm(intrinsics.libm_exp2, 1)
