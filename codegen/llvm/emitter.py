@@ -138,7 +138,8 @@ class Emitter:
         """A call of a function outside of the module (libm) or of an intrinsic."""
         result = llvm_type(dtype)
         types = ", ".join(a.type for a in args)
-        attributes = "" if name.startswith("llvm.") else " nounwind willreturn memory(none)"
+        known = name.startswith("llvm.")  # LLVM takes others as they are: pow(2.0, x) is no exp2(x)
+        attributes = "" if known else " nobuiltin nounwind willreturn memory(none)"
         self.declared[name] = f"declare {result} @{name}({types}){attributes}"
         return self.op(f"call {result} @{name}({', '.join(map(str, args))})", dtype)
 

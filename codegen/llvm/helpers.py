@@ -6,10 +6,12 @@ from __future__ import annotations
 def power(name: str) -> list[str]:
     """Integer power by repeated squaring, `power_i64` and so on: wraps; a negative exponent gives
     0 unless the base is 1 or -1."""
-    kind = name.removeprefix("power_")
+    kind = name.removeprefix("power_").replace("u", "i")
+    signed = "false" if "u" in name else "true"
     return f"""define internal {kind} @{name}({kind} %base, {kind} %exponent) nounwind {{
 entry:
-  %negative = icmp slt {kind} %exponent, 0
+  %below = icmp slt {kind} %exponent, 0
+  %negative = and i1 %below, {signed}
   br i1 %negative, label %small, label %head
 small:
   %one = icmp eq {kind} %base, 1

@@ -73,7 +73,8 @@ def _sign(e: Emitter, args: Args, dtype: Dtype) -> Value:
     zero, one = e.const(0, dtype), e.const(1, dtype)
     if dtype.kind == "f":
         above, below = e.compare("fcmp ogt", a, zero), e.compare("fcmp olt", a, zero)
-        return e.select(above, one, e.select(below, e.const(-1, dtype), a))
+        flat = e.select(e.compare("fcmp oeq", a, zero), zero, a)
+        return e.select(above, one, e.select(below, e.const(-1, dtype), flat))
     above = e.compare("icmp ugt" if dtype.kind == "u" else "icmp sgt", a, zero)
     if dtype.kind == "u":
         return e.select(above, one, zero)
@@ -158,11 +159,19 @@ def _floor_divide_float(e: Emitter, a: Value, b: Value, dtype: Dtype) -> Value:
 
 def _power(e: Emitter, args: Args, dtype: Dtype) -> Value:
     if dtype.kind != "f":
-        name = f"power_{args[0].type}"
+        name = f"power_{dtype.kind}{dtype.itemsize * 8}"
         e.used[name] = None
         return e.op(f"call {args[0].type} @{name}({args[0]}, {args[1]})", dtype)
-    wide = tuple(convert(e, a, FLOAT64) for a in args)
-    return convert(e, e.call("pow", wide, FLOAT64), dtype)
+    x, y = (convert(e, a, FLOAT64) for a in args)
+    found = e.call("pow", (x, y), FLOAT64)
+    one = e.const(1, FLOAT64)
+    for exponent, value in (
+        (-1.0, e.binary("fdiv", one, x)),
+        (0.5, e.call(_intrinsic("sqrt", FLOAT64), (x,), FLOAT64)),
+        (2.0, e.binary("fmul", x, x)),
+    ):
+        found = e.select(e.compare("fcmp oeq", y, e.const(exponent, FLOAT64)), value, found)
+    return convert(e, found, dtype)
 
 
 def _minimum(less: str, integer: str) -> Rule:
@@ -302,11 +311,6 @@ def _libm(name: str) -> Rule:
     return rule
 
 
-def _exp2(e: Emitter, args: Args, dtype: Dtype) -> Value:
-    wide = (e.const(2.0, FLOAT64), convert(e, args[0], FLOAT64))
-    return convert(e, e.call("pow", wide, FLOAT64), dtype)
-
-
 # Conversions.
 
 
@@ -335,25 +339,33 @@ def convert(e: Emitter, a: Value, dtype: Dtype) -> Value:
 
 
 def _float_to_integer(e: Emitter, a: Value, dtype: Dtype) -> Value:
-    if dtype.kind == "u":
-        return _float_to_unsigned(e, a, dtype)
-    low, high = e.const(-(2.0**63), a.dtype), e.const(2.0**63, a.dtype)
-    inside = e.binary("and", e.compare("fcmp oge", a, low), e.compare("fcmp olt", a, high))
+    """Truncated to int64, uint64 or int32 first, then cut to the narrower type."""
+    if dtype == np.uint64:
+        return _float_to_unsigned(e, a)
+    if dtype.itemsize == 8 or dtype == np.uint32:
+        inside = e.compare("fcmp oge", a, e.const(-(2.0**63), a.dtype))
+        bits, through = 63, INT64
+    else:
+        a = convert(e, a, FLOAT64)  # float32 has no number just below -2**31 - 1
+        inside = e.compare("fcmp ogt", a, e.const(-(2.0**31) - 1, a.dtype))
+        bits, through = 31, np.dtype(np.int32)
+    below = e.compare("fcmp olt", a, e.const(2.0**bits, a.dtype))
+    inside = e.binary("and", inside, below)
     safe = e.select(inside, a, e.const(0, a.dtype))
-    whole = e.select(inside, e.convert("fptosi", safe, INT64), e.const(-(2**63), INT64))
-    return convert(e, whole, dtype)
+    whole = e.convert("fptosi", safe, through)
+    return convert(e, e.select(inside, whole, e.const(-(2**bits), through)), dtype)
 
 
-def _float_to_unsigned(e: Emitter, a: Value, dtype: Dtype) -> Value:
-    zero = e.const(0, a.dtype)
-    uint64 = np.dtype(np.uint64)
+def _float_to_unsigned(e: Emitter, a: Value) -> Value:
+    zero, uint64 = e.const(0, a.dtype), np.dtype(np.uint64)
     low, high = e.const(-(2.0**63), a.dtype), e.const(2.0**64, a.dtype)
-    positive = e.binary("and", e.compare("fcmp oge", a, zero), e.compare("fcmp olt", a, high))
+    above = e.compare("fcmp oge", a, zero)
+    inside = e.binary("and", above, e.compare("fcmp olt", a, high))
     negative = e.binary("and", e.compare("fcmp oge", a, low), e.compare("fcmp olt", a, zero))
-    above = e.convert("fptoui", e.select(positive, a, zero), uint64)
-    below = Value(e.convert("fptosi", e.select(negative, a, zero), INT64).text, uint64)
-    rest = e.select(negative, below, e.const(2**63, uint64))
-    return convert(e, e.select(positive, above, rest), dtype)
+    up = e.convert("fptoui", e.select(inside, a, zero), uint64)
+    down = Value(e.convert("fptosi", e.select(negative, a, zero), INT64).text, uint64)
+    outside = e.select(above, e.const(0, uint64), e.const(2**63, uint64))
+    return e.select(inside, up, e.select(negative, down, outside))
 
 
 _RULES: dict[Primitive, Rule] = {
@@ -375,7 +387,7 @@ _RULES: dict[Primitive, Rule] = {
     p.TRUNC: _exact("trunc"),
     p.RINT: _exact("rint"),
     p.EXP: _libm("exp"),
-    p.EXP2: _exp2,
+    p.EXP2: _libm("exp2"),
     p.EXPM1: _libm("expm1"),
     p.LOG: _libm("log"),
     p.LOG2: _libm("log2"),
