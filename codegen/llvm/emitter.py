@@ -145,4 +145,5 @@ class Emitter:
 
     def const(self, value: object, dtype: np.dtype[np.generic]) -> Value:
         """A constant of the dtype."""
-        return Value(constant(np.asarray(value).astype(dtype)[()]), dtype)
+        found: np.generic = np.asarray(value).astype(dtype)[()]
+        return Value(constant(found), dtype)

@@ -342,13 +342,13 @@ def _float_to_integer(e: Emitter, a: Value, dtype: Dtype) -> Value:
     """Truncated to int64, uint64 or int32 first, then cut to the narrower type."""
     if dtype == np.uint64:
         return _float_to_unsigned(e, a)
-    if dtype.itemsize == 8 or dtype == np.uint32:
+    through: Dtype = np.dtype(np.int64 if dtype.itemsize == 8 or dtype == np.uint32 else np.int32)
+    bits = through.itemsize * 8 - 1
+    if bits == 63:
         inside = e.compare("fcmp oge", a, e.const(-(2.0**63), a.dtype))
-        bits, through = 63, INT64
     else:
         a = convert(e, a, FLOAT64)  # float32 has no number just below -2**31 - 1
         inside = e.compare("fcmp ogt", a, e.const(-(2.0**31) - 1, a.dtype))
-        bits, through = 31, np.dtype(np.int32)
     below = e.compare("fcmp olt", a, e.const(2.0**bits, a.dtype))
     inside = e.binary("and", inside, below)
     safe = e.select(inside, a, e.const(0, a.dtype))
