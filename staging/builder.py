@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from . import algebra as _algebra  # noqa: F401 - its rules are part of every construction
+from . import algebra as algebra  # its rules are part of every construction
 from . import rules
 from .locations import Location
 from .nodes import ORDERED, Block, Const, Fact, Node, Op, Operand, Stmt, Var, operand_dim

@@ -25,7 +25,7 @@ from .literals import read as read_literal
 from .syntax import snake
 
 if TYPE_CHECKING:
-    from .parser import Parser
+    from .cursor import Cursor
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -66,7 +66,7 @@ def text_of(value: object) -> str:
     return f"{name}({', '.join(parts)})" if parts else name
 
 
-def read(parser: Parser, base: type[R]) -> R:
+def read(parser: Cursor, base: type[R]) -> R:
     """The record of class `base` that comes next."""
     start = parser.token
     value = _static(parser)
@@ -78,7 +78,7 @@ def read(parser: Parser, base: type[R]) -> R:
 _WORDS: Mapping[str, object] = {"True": True, "False": False, "None": None}
 
 
-def _static(parser: Parser) -> object:
+def _static(parser: Cursor) -> object:
     if parser.token.text in _WORDS:
         return parser.one_of(_WORDS)
     if parser.token.kind == "string":
@@ -95,7 +95,7 @@ def _static(parser: Parser) -> object:
     return _named(parser)
 
 
-def _named(parser: Parser) -> object:
+def _named(parser: Cursor) -> object:
     start = parser.token
     cls = parser.one_of(_classes)
     if issubclass(cls, enum.Enum):

@@ -31,7 +31,7 @@ _ENDS = (Var, Const, Block)
 
 
 def _walk(value: object, found: list[Operand | Block]) -> list[Operand | Block]:
-    """Adds the operands and blocks in the value's fields, in order; passes spend their time here."""
+    """Adds the operands and blocks of the fields, in order; passes spend their time here."""
     if isinstance(value, _ENDS):
         found.append(value)
     elif isinstance(value, tuple):
