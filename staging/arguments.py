@@ -154,7 +154,7 @@ def leaves_of(value: object, name: str) -> tuple[list[Leaf], Tree]:
 
 
 def _leaf(value: Any, name: str) -> Leaf:
-    if isinstance(value, enum.Enum) or not isinstance(value, _DYNAMIC):
+    if _is_static(value):
         return Leaf(name, value, None)
     if isinstance(value, list):
         value = array_of(cast("list[object]", value), name)
@@ -163,10 +163,14 @@ def _leaf(value: Any, name: str) -> Leaf:
         if array.ndim:
             return Leaf(name, array, Array(Scalar(array.dtype), (1,) * array.ndim))
         value = array[()]
-    if isinstance(value, np.generic):
+    if issubclass(type(value), np.generic):
         check_dtype(value.dtype, name)
         return Leaf(name, value, Scalar(value.dtype))
     return _python_number(value, name)
+
+
+def _is_static(value: object) -> bool:
+    return isinstance(value, enum.Enum) or not isinstance(value, _DYNAMIC)
 
 
 _DYNAMIC = (np.ndarray, np.generic, bool, int, float, complex, list)

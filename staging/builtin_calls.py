@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from . import primitives as p
-from .calls import replace, staged_callable
+from .calls import callee, replace, staged_callable
 from .context import trace
 from .control import decide
 from .errors import Limitation, StagingTypeError
@@ -66,7 +66,7 @@ def _round(x: Any, ndigits: Any = None) -> object:
 
 @replace(divmod)
 def _divmod(a: Any, b: Any) -> object:
-    return (a // b, a % b) if isinstance(a, Rep) or isinstance(b, Rep) else divmod(a, b)
+    return (a // b, a % b) if is_staged((a, b)) else divmod(a, b)
 
 
 # Iteration.
@@ -146,8 +146,9 @@ def _extreme(original: Any, primitive: p.Primitive) -> None:
         x, y = lift_scalar(a), lift_scalar(b)
         if x.dtype.kind in "iub" and y.dtype.kind in "iub":
             return apply_primitive(primitive, x, y)
-        better = y < x if is_less else y > x  # Python's rule, which a NaN in front wins
-        return select(lift_scalar(better), y, x)
+        # Python's rule, which a NaN in front wins.
+        better = apply_primitive(p.LESS if is_less else p.GREATER, y, x)
+        return select(better, y, x)
 
     @replace(original)
     def extreme(*args: Any, **options: Any) -> object:
@@ -253,3 +254,5 @@ def _math(name: str) -> None:
 for _name, _value in vars(math).items():
     if callable(_value) and not _name.startswith("_"):
         _math(_name)
+
+__all__ = ["callee"]

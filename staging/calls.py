@@ -51,10 +51,11 @@ def callee(f: Any) -> Any:
         return _function(f)
     if isinstance(f, MethodType):
         return _method(f)
-    if isinstance(f, functools.partial):
+    if issubclass(type(f), functools.partial):
         return functools.partial(callee(f.func), *f.args, **f.keywords)
     _refuse_impure(f)
-    own_call = inspect.getattr_static(type(f), "__call__", None)
+    kind: Any = type(f)
+    own_call: object = inspect.getattr_static(kind, "__call__", None)
     if is_users_function(own_call):
         return MethodType(virtualize(own_call), f)
     return f

@@ -231,9 +231,9 @@ def _is_scalar(value: object) -> bool:
 
 
 def _is_container(value: object) -> bool:
-    return type(value) in (list, tuple, dict, set, frozenset) or (
-        isinstance(value, tuple) and hasattr(value, "_fields")
-    )
+    kind: Any = type(value)
+    named = issubclass(kind, tuple) and hasattr(value, "_fields")
+    return named or kind in (list, tuple, dict, set, frozenset)
 
 
 def _items(value: object) -> list[object]:
@@ -263,7 +263,8 @@ def _same_scalar(a: object, b: object) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, float | complex | np.generic):
-        return repr(a) == repr(b)  # tells 0.0 from -0.0, and a NaN from nothing
+        # The texts tell 0.0 from -0.0, and no NaN from another.
+        return repr(cast(object, a)) == repr(b)
     return a == b
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from types import CellType
 from typing import Any
 
-from . import builtin_calls as _builtin_calls  # noqa: F401 - registers what staged code calls
-from .calls import callee
+from .builtin_calls import callee  # with the builtins registered
 from .context import current, trace
 from .control import decide, if_then_else, mark
 from .errors import Limitation, StagingTypeError

@@ -58,18 +58,22 @@ class StagedRange(StagedSequence):
 
     def __init__(self, *bounds: object) -> None:
         start, stop, step = _bounds(bounds)
-        self.start, self.stop, self.step = start, stop, step
+        self.start: Any = start
+        self.stop: Any = stop
+        self.step = step
 
     def staged_length(self) -> Any:
         if self.step == 1 and _is_zero(self.start):
             return self.stop  # negative: the loop runs zero times
-        span = self.stop - self.start if self.step > 0 else self.start - self.stop
-        return np.maximum((span + abs(self.step) - 1) // abs(self.step), 0)
+        span: Any = self.stop - self.start if self.step > 0 else self.start - self.stop
+        length: Any = (span + abs(self.step) - 1) // abs(self.step)
+        return apply_ufunc(np.maximum, (length, 0))
 
     def staged_element(self, i: ScalarRep) -> Any:
         if self.step == 1 and _is_zero(self.start):
             return i
-        return self.start + i * self.step
+        element: Any = self.start + i * self.step
+        return element
 
 
 def _bounds(bounds: tuple[object, ...]) -> tuple[Any, Any, int]:

@@ -16,7 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from . import targets
 from .arguments import Binder, Key, RunTime, signature_of
-from .calls import callee
+from .builtin_calls import callee
 from .context import current
 from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .nodes import Program

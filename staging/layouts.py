@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def is_number_list(value: object) -> bool:
     """
     if not isinstance(value, list):
         return False
-    items: list[object] = value
+    items = cast("list[object]", value)
     return all(
         is_number_list(x) or isinstance(x, int | float | complex | np.generic) for x in items
     )

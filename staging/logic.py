@@ -156,7 +156,7 @@ def membership(item: object, container: object) -> object:
     if isinstance(container, range):
         return _in_range(item, container)
     if isinstance(container, dict | str):
-        return item in container  # hashing or comparing traps with the fix in words
+        return operator.contains(cast(Any, container), item)  # hashing traps, with the fix
     items = cast(Iterable[object], container)
     return disjunction(False, *[_equals(item, other) for other in items])
 

@@ -61,8 +61,8 @@ def children(value: object) -> tuple[tuple[str, ...], Sequence[object]] | None:
                 instead="string keys, or a list of pairs",
             )
         return names, list(table.values())
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
-        return tuple(cast(Any, kind)._fields), value
+    if issubclass(kind, tuple) and hasattr(value, "_fields"):
+        return tuple(cast(Any, kind)._fields), cast("tuple[object, ...]", value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value))
         return names, [getattr(value, n) for n in names]
@@ -95,6 +95,10 @@ def unflatten(tree: Tree, leaves: Sequence[object]) -> object:
     return _build(tree, supply)
 
 
+def _is_tuple(kind: type) -> bool:
+    return issubclass(kind, tuple)
+
+
 def _build(tree: Tree, supply: Iterator[object]) -> object:
     if tree.kind is None:
         return next(supply)
@@ -103,9 +107,10 @@ def _build(tree: Tree, supply: Iterator[object]) -> object:
         return items
     if tree.kind is dict:
         return dict(zip(tree.names, items, strict=True))
-    if issubclass(tree.kind, tuple):
-        return cast(Any, tree.kind)(*items) if tree.names else tuple(items)
-    made = object.__new__(tree.kind)  # past __init__ and __post_init__: they ran on the original
+    kind: Any = tree.kind
+    if _is_tuple(kind):
+        return kind(*items) if tree.names else tuple(items)
+    made: object = object.__new__(kind)  # past __init__ and __post_init__: they ran already
     for name, item in zip(tree.names, items, strict=True):
         object.__setattr__(made, name, item)
     return made

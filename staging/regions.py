@@ -45,7 +45,7 @@ class Region:
     """
 
     def __init__(self, sites: Sites) -> None:
-        self.names = tuple(name for name, _ in sites)
+        self.names: tuple[str, ...] = tuple(name for name, _ in sites)
         self.places = dict(sites)
         self.restores = False
         self.now: dict[str, object] = {}
@@ -70,7 +70,7 @@ class Region:
 
     def variables(self) -> State:
         """The variables of the frame that called the region's method."""
-        found = sys._getframe(2).f_locals
+        found = sys._getframe(2).f_locals  # pyright: ignore[reportPrivateUsage]
         return {name: found.get(name, MISSING) for name in self.names}
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .arguments import Binder, Leaf, leaves_of
 from .builder import Builder
-from .calls import callee
+from .builtin_calls import callee
 from .context import Captured, enter
 from .errors import ShapeError, StagingTypeError, UserError
 from .guards import Guard, RecordingTrace, reach
@@ -120,7 +120,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
 def _check_result(leaf: object) -> None:
     if isinstance(leaf, Iterator | StagedSequence):
         raise StagingTypeError(
-            f"the function returns a {type(leaf).__name__}",
+            f"the function returns a {type(cast(object, leaf)).__name__}",
             why="what it would give is computed after the function was staged",
             instead="a list, a tuple or an array",
         )

@@ -53,9 +53,9 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
         body = located(ast.ClassDef(source.class_name, [], [], [body], []), body)
     names = [HOOKS, *original.co_freevars]
     parameters = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-    stmts = [body]
-    if isinstance(body, ast.FunctionDef) and body.name not in names:
-        # the name of a function that calls itself is the module's, not the factory's
+    stmts: list[ast.stmt] = [body]
+    if isinstance(body, ast.FunctionDef | ast.ClassDef) and body.name not in names:
+        # what the function calls by that name (itself, its class) is the module's
         stmts = [located(ast.Global([body.name]), body), body]
     factory = located(ast.FunctionDef("_parloom_factory", parameters, stmts, []), body)
     module = compile(

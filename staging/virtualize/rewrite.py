@@ -16,7 +16,7 @@ Every new node has the location of the one that it replaces.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -79,7 +79,7 @@ class Expressions(ast.NodeTransformer):
         return not name.startswith(HOOKS) and not any(name in names for names in self.locals)
 
     @contextmanager
-    def scope(self, names: set[str]) -> Iterator[None]:
+    def scope(self, names: set[str]) -> Generator[None]:
         """While it is open, `names` are local."""
         self.locals.append(names)
         yield

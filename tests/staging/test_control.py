@@ -2,6 +2,10 @@
 refuse.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportPossiblyUnboundVariable=false, reportUnboundVariable=false
+
 from __future__ import annotations
 
 import math

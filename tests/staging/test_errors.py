@@ -1,5 +1,8 @@
 """Whole messages, and tracebacks that show only the user's frames."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import traceback
@@ -78,8 +81,9 @@ def test_python_errors_of_the_user_keep_their_type_and_lines() -> None:
 def test_staged_values_outside_of_rewritten_code_are_trapped(use: Any, what: str) -> None:
     scope: dict[str, Any] = {"use": use}
     exec("def f(x):\n    return use(x)\n", scope)
+    f: Any = jit(scope["f"])
     with pytest.raises(errors.StagingTypeError) as caught:
-        jit(scope["f"]).trace(1.0)
+        f.trace(1.0)
     lines = str(caught.value).splitlines()
     assert lines[0] == what
     assert any(line.startswith("  instead: ") for line in lines)

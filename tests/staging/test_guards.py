@@ -1,5 +1,8 @@
 """Captured variables: what is guarded, and what is read again at each call."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math
@@ -182,16 +185,16 @@ def test_functions_without_source_are_guarded_as_a_whole(monkeypatch: pytest.Mon
     assert not traced.holds()
 
 
-COUNT = 0
+calls = 0
 
 
 def test_changing_what_was_captured_is_refused() -> None:
     def f(x: Any) -> Any:
-        global COUNT
-        COUNT = COUNT + 1
+        global calls
+        calls = calls + 1
         return x
 
-    with pytest.raises(errors.UserError, match="COUNT changes while the function is staged"):
+    with pytest.raises(errors.UserError, match="calls changes while the function is staged"):
         trace_function(f, (1.0,))
 
 

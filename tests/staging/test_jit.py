@@ -1,12 +1,15 @@
 """Dispatch: signatures, versions, variants, methods, threads, what is kept when a call fails."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -59,8 +62,7 @@ def double(x: Any, factor: Any = 2) -> Any:
 
 
 def on_recording(f: Any, **options: Any) -> Jitted[..., Any]:
-    made: Jitted[..., Any] = jit(f, target="recording", **options)
-    return made
+    return cast("Jitted[..., Any]", jit(f, target="recording", **options))
 
 
 def test_one_version_serves_every_size(target: Recording) -> None:

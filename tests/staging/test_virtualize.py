@@ -207,6 +207,12 @@ def test_thunks_carry_their_functions_name() -> None:
     assert {p.function for p in places} == {"chooses"}
 
 
+def remember(filename: str, text: str) -> None:
+    """Makes the text the source of a file that does not exist, as IPython does for its cells."""
+    cache: dict[str, Any] = linecache.cache
+    cache[filename] = (len(text), None, text.splitlines(True), filename)
+
+
 def from_text(text: str, name: str = "f", filename: str = "<made up>", **globals_: Any) -> Any:
     exec(compile(text, filename, "exec"), globals_)
     return globals_[name]
@@ -224,7 +230,7 @@ def test_source_that_changed_since_the_import_is_not_believed() -> None:
     text = "def f(x):\n    return x + 1\n"
     f = from_text(text, filename="<edited>")
     edited = text.replace("1", "2")
-    linecache.cache["<edited>"] = (len(edited), None, edited.splitlines(True), "<edited>")
+    remember("<edited>", edited)
     try:
         assert not is_rewritten(virtualize(f))
     finally:
@@ -233,7 +239,7 @@ def test_source_that_changed_since_the_import_is_not_believed() -> None:
 
 def test_source_in_linecache_is_enough() -> None:
     text = "def f(x):\n    return 1.0 if x > 0 else 2.0\n"
-    linecache.cache["<cell>"] = (len(text), None, text.splitlines(True), "<cell>")
+    remember("<cell>", text)
     try:
         f = from_text(text, filename="<cell>")
         assert is_rewritten(virtualize(f))
@@ -245,7 +251,7 @@ def test_source_in_linecache_is_enough() -> None:
 def test_lambdas_of_conditional_expressions_are_found() -> None:
     pair = (lambda x: x if x > 1 else 0, lambda x: 1 if x > 2 else (2 if x > 1 else 3))
     assert [rewritten(f)(2) for f in pair] == [2, 2]
-    agree(lambda x: [f(x) for f in pair], (1.0,), (2.0,), (3.0,))
+    agree(lambda x: [f(x) for f in pair], (1.0,), (2.0,), (3.0,))  # type: ignore[no-untyped-call]
 
 
 def test_libraries_are_left_alone() -> None:
@@ -260,7 +266,7 @@ def test_long_chains_of_elif_compile() -> None:
     for k in range(1, 40):
         lines += [f"    elif x == {k}:", f"        y = {k}"]
     text = "\n".join([*lines, "    else:", "        y = -1", "    return y", ""])
-    linecache.cache["<long>"] = (len(text), None, text.splitlines(True), "<long>")
+    remember("<long>", text)
     try:
         f = from_text(text, filename="<long>")
         assert [rewritten(f)(k) for k in (0, 13, 39, 77)] == [0, 13, 39, -1]
