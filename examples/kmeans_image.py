@@ -1,8 +1,8 @@
 """Reduce a photograph to a few colours by k-means; write it before and after as one PNG.
 
-    python examples/kmeans_image.py                     scikit-learn's china.jpg, 16 colours
-    python examples/kmeans_image.py holiday.jpg -k 8    a picture of yours
-    python examples/kmeans_image.py --explain           and every stage of the compilation
+Without arguments: the china.jpg of scikit-learn, in 16 colours. A picture of yours, in 8 of them:
+    python examples/kmeans_image.py holiday.jpg --colours 8
+With --explain it prints every stage of the compilation too.
 """
 
 import argparse
