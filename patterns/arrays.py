@@ -86,6 +86,10 @@ class ArrayRep(reps.Arithmetic, Aggregates):
         return emit.array(self.sizes, self.element).operand
 
     @property
+    def storage(self) -> Operand:
+        return self.cell.value
+
+    @property
     def type(self) -> Array:
         return Array(self.scalar, tuple(map(operand_dim, self.sizes)))
 

@@ -54,8 +54,7 @@ def callee(f: Any) -> Any:
     if issubclass(type(f), functools.partial):
         return functools.partial(callee(f.func), *f.args, **f.keywords)
     _refuse_impure(f)
-    kind: Any = type(f)
-    own_call: object = inspect.getattr_static(kind, "__call__", None)
+    own_call: object = inspect.getattr_static(cast(Any, type)(f), "__call__", None)
     if is_users_function(own_call):
         return MethodType(virtualize(own_call), f)
     return f

@@ -50,11 +50,11 @@ class Trace:
         self.check_visible(*operands(op))
         return self.builder.emit_outermost(op, name, (caller(),))
 
-    def check_visible(self, *used: Operand) -> None:
+    def check_visible(self, *used: Operand, where: Location | None = None) -> None:
         """UserError when an operand belongs to a block that is closed, or to another trace."""
         for operand in used:
             if not self.builder.sees(operand):
-                raise leaked(operand)
+                raise leaked(operand, where)
 
     def canonical(self, size: Operand) -> Operand:
         """The representative of all sizes found equal to `size`."""
@@ -129,11 +129,12 @@ def trace() -> Trace:
     return found
 
 
-def leaked(operand: Operand) -> UserError:
+def leaked(operand: Operand, where: Location | None = None) -> UserError:
     """The error for a staged value used where it does not exist."""
     name = f" `{operand.name}`" if isinstance(operand, Var) and operand.name else ""
     return UserError(
         f"the staged value{name} was used outside of the block that computes it",
+        where=where,
         why="it was stored (in a list, an attribute, a global or an outer variable) in a branch, "
         "a loop, a function handed to a pattern, or another staged function",
         instead="return it from there, or assign it to a variable of the same function",

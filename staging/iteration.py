@@ -69,11 +69,10 @@ class StagedRange(StagedSequence):
         length: Any = (span + abs(self.step) - 1) // abs(self.step)
         return apply_ufunc(np.maximum, (length, 0))
 
-    def staged_element(self, i: ScalarRep) -> Any:
+    def staged_element(self, i: Any) -> Any:
         if self.step == 1 and _is_zero(self.start):
             return i
-        element: Any = self.start + i * self.step
-        return element
+        return self.start + i * self.step
 
 
 def _bounds(bounds: tuple[object, ...]) -> tuple[Any, Any, int]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from .builder import Scope
 from .context import Trace, trace
-from .errors import InternalError
+from .errors import InternalError, Limitation
 from .locations import Location
 from .nodes import Block, Operand, Var, operand_dim, size_operand
 from .primitives import join
@@ -35,6 +36,7 @@ from .state import (
     short,
     visible,
 )
+from .traversal import free_vars
 from .types import INDEX, Array, Scalar
 
 Places = Mapping[str, Sequence[Location]]
@@ -46,12 +48,14 @@ class Slot:
 
     common : the element type that every version fits in
     loose : the axes whose size is state
+    written : whether the body writes to the array itself, rather than to the variable
     """
 
     name: str
     init: Rep
     common: Scalar
     loose: set[int] = field(default_factory=set[int])
+    written: bool = False
 
     def params(self) -> tuple[list[Var], Var]:
         """Fresh parameters: the loose sizes, then the value."""
@@ -95,6 +99,8 @@ class Loop:
         self.carried: dict[str, Carried] = {}
         self.undefined: dict[str, Undefined] = {}
         self.attempts = 0
+        self.entered: list[Rep] = []
+        self.blocks: list[Block] = []
         for name, value in state.items():
             self._carry(name, value)
 
@@ -133,7 +139,8 @@ class Loop:
             values.append(value)
         self.trace.regions += 1
         scope = self.trace.builder.open(params)
-        return scope, self._variables([rep_of(v) for v in values])
+        self.entered = [rep_of(v) for v in values]
+        return scope, self._variables(self.entered)
 
     def _variables(self, reps: Sequence[Rep]) -> dict[str, object]:
         supply = iter(reps)
@@ -159,14 +166,35 @@ class Loop:
         if changed:
             self.abandon(scope)
             return None
-        slots = zip(self.slots, versions, strict=True)
-        return self.close([operand for slot, rep in slots for operand in slot.split(rep)])
+        results: list[Operand] = []
+        for slot, entered, rep in zip(self.slots, self.entered, versions, strict=True):
+            results += slot.split(rep)
+            slot.written = (
+                rep is entered and results[-1] not in self.trace.builder.scopes[-1].params
+            )
+        block = self.close(results)
+        self._check_aliases()
+        return block
 
     def close(self, results: Sequence[Operand]) -> Block:
         """Closes the innermost block of the loop on `results`."""
         self.trace.check_visible(*results)
         self.trace.regions -= 1
-        return self.trace.builder.close(results)
+        self.blocks.append(self.trace.builder.close(results))
+        return self.blocks[-1]
+
+    def _check_aliases(self) -> None:
+        """An array that the loop writes to is state under one name: no other may show it inside."""
+        for slot in self.slots:
+            stored = slot.init.storage
+            others = [s for s in self.slots if s is not slot and s.init.storage is stored]
+            if slot.written and (others or any(stored in free_vars(b) for b in self.blocks)):
+                raise Limitation(
+                    f"{slot.name} is written to in a staged loop that reads it by another name too",
+                    where=self.places.get(slot.name) or None,
+                    why="what a loop changes is carried from iteration to iteration under one name",
+                    instead=f"{slot.name} = {slot.name} + ... for {slot.name} += ..., or one name",
+                )
 
     def abandon(self, scope: Scope) -> None:
         """Drops a block that was entered."""
@@ -215,6 +243,9 @@ class Loop:
         for slot in self.slots:
             position += len(slot.loose)
             reps.append(named(binders[position], slot.name))
+            if slot.written:  # seen under every name of the array, as in NumPy
+                cast(Any, slot.init)[...] = reps[-1]
+                reps[-1] = slot.init
             position += 1
         return self._variables(reps)
 

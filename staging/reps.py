@@ -41,6 +41,11 @@ class Rep:
         """The IR type."""
         return self.operand.type
 
+    @property
+    def storage(self) -> Operand:
+        """The array that a write through this value replaces; what has none is its own."""
+        return self.operand
+
     def __bool__(self) -> NoReturn:
         _trap(
             "a staged value was used where Python needs True or False",

@@ -96,7 +96,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         for leaf in leaves:
             _check_result(leaf)
         operands = [lift(leaf).operand for leaf in leaves if _is_result(leaf)]
-        recording.check_visible(*operands)
+        recording.check_visible(*operands, where=_definition(function))
         recording.check_unchanged()
         body = recording.builder.close(operands)
     except RecursionError as error:
@@ -115,6 +115,12 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(recording.guards.values()),
         tuple(isinstance(o.type, Scalar) and o.type.weak for o in operands),
     )
+
+
+def _definition(function: object) -> Location | None:
+    """Where the function begins, None for one that is not written in Python."""
+    code = getattr(function, "__code__", None)
+    return code and Location(code.co_filename, code.co_firstlineno, function=code.co_name)
 
 
 def _check_result(leaf: object) -> None:
