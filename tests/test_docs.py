@@ -1,4 +1,4 @@
-"""Every Python block of README.md and docs/*.md runs.
+"""Every Python block of README.md, CONTRIBUTING.md and docs/*.md runs.
 
 The blocks of one file share a namespace and run in order, in a fresh interpreter and an empty
 folder. A block is left out when the line before it is ``<!-- no-run -->``.
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if page.exists()]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
 
 
 def script_of(page: str) -> str:

