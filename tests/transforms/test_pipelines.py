@@ -15,6 +15,7 @@ from parloom.staging.nodes import Block, Program, Var, While
 from parloom.staging.types import Array
 from tests.dsls import programs
 from tests.patterns.staged import stage
+from tests.programs import random_arguments, random_program
 from tests.transforms.chains import random_chain
 from tests.transforms.structure import (
     Fold,
@@ -144,3 +145,12 @@ def test_random_chains_keep_their_bits(seed: int, sizes: tuple[int, int, int]) -
     """At every step of the pipeline."""
     program, arguments = random_chain(seed, *sizes)
     fused(program, arguments)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("faults", [False, True])
+def test_random_programs_keep_their_meaning(seed: int, faults: bool) -> None:
+    """No result changes, no fault appears; sizes of 0 included."""
+    program = random_program(seed, faults=faults)
+    for least, most in ((1, 4), (0, 2)):
+        fused(program, random_arguments(program, seed, least=least, most=most))
