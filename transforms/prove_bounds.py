@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..patterns.generators import Fold
+from ..patterns.generators import Fold, MultiLoop
 from ..staging.builder import Builder
 from ..staging.nodes import Bounds, Index, Node, Operand, Program, Stmt
 from ..staging.replay import Replay, replay_program
+from ..staging.traversal import walk_stmts
 from .definitions import define
 from .ranges import Ranges
 
@@ -38,8 +39,16 @@ def prove_bounds(program: Program) -> Program:
     or otherwise bounded integer.
     Does not: use what conditions around the read say.
     """
+    if not any(_is_checked(s) for s in walk_stmts(program.body)):
+        return program
     ranges = Ranges(define(program))
     return replay_program(program, lambda builder: _Prove(builder, ranges))
+
+
+def _is_checked(stmt: Stmt) -> bool:
+    if isinstance(stmt.op, MultiLoop):
+        return any(isinstance(g, Fold) and g.bounds is Bounds.CHECKED for g in stmt.op.generators)
+    return isinstance(stmt.op, Index) and stmt.op.bounds is Bounds.CHECKED
 
 
 class _Prove(Replay):
