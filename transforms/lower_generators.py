@@ -31,6 +31,7 @@ from .kernel_ir import (
     Statement,
     Store,
 )
+from .kernel_walk import has_loops
 from .lower_block import BlockLowering
 from .lower_jam import jam_block
 from .lower_nested import empty_error, fold_step
@@ -40,6 +41,7 @@ from .lower_reduce import (
     accumulate_copies,
     combine_general,
     combined,
+    copy,
     fill,
     nest,
 )
@@ -342,8 +344,12 @@ def combine_seen(
         combine_places(b, reducer, places, sources, 0)
     with b.nested(only):
         for place, source in zip(places, sources, strict=True):
-            b.out.append(Merge(array_buffer(place), array_buffer(source)))
-        b.out.append(Fill(seen, Literal(np.bool_(True))))
+            if has_loops(both):  # then the function is compiled, and has no whole-array statements
+                extents = () if place.prefix else extents_of(b, array_buffer(place))
+                copy(b, place, source, extents)
+            else:
+                b.out.append(Merge(array_buffer(place), array_buffer(source)))
+        b.out.append(Store(seen, zero, truth(True)))
     choice = If(Load(seen, zero), both, only)
     b.out.append(If(Load(other, zero), (choice,)))
 
