@@ -111,7 +111,7 @@ class Node:
     """Anything with declared fields that traversal may enter."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Block:
     """Parameters, statements and results; compared up to renaming by `traversal.equal`."""
 

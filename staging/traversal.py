@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from .nodes import Block, Const, Effects, Node, Op, Operand, Program, Stmt, Var
 from .types import Array, Type
@@ -88,13 +89,20 @@ def effects(op: Op) -> Effects:
     return found
 
 
+_effects: WeakKeyDictionary[Block, Effects] = WeakKeyDictionary()
+
+
 def block_effects(block: Block) -> Effects:
-    """The union over the block's statements and its generators."""
+    """The union over the block's statements and its generators; remembered, as blocks are data."""
+    known = _effects.get(block)
+    if known is not None:
+        return known
     found = Effects.NONE
     for stmt in block.stmts:
         found |= effects(stmt.op)
     for inner in result_blocks(block):
         found |= block_effects(inner)
+    _effects[block] = found
     return found
 
 

@@ -42,12 +42,16 @@ def run_program(
     machine = HostMachine(kernels, code)
     machine.values.update(bind_arguments(program, arguments))
     given = [a for a in arguments if isinstance(a, np.ndarray)]
-    results = machine.run(program.body)
-    return [owned(r, given) for r in results]
+    results: list[Any] = []
+    for result in machine.run(program.body):
+        results.append(owned(result, [*given, *results]))
+    return results
 
 
-def owned(result: Any, arguments: Sequence[np.ndarray]) -> Any:
-    """The result, copied where it is (part of) an argument."""
-    if isinstance(result, np.ndarray) and any(np.may_share_memory(result, a) for a in arguments):
+def owned(result: Any, others: Sequence[Any]) -> Any:
+    """The result, copied where it shares memory with an argument or with another result."""
+    if isinstance(result, np.ndarray) and any(
+        isinstance(other, np.ndarray) and np.may_share_memory(result, other) for other in others
+    ):
         return result.copy()
     return result
