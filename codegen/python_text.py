@@ -143,8 +143,9 @@ class Printer:
             yield from self.statements(statement.body, depth + 1)
         else:
             assert isinstance(statement, Fault)
-            yield f"{indent}fault[0] = {statement.site + 1}"
-            yield f"{indent}fault[1] = {self.text(statement.iteration)}"
+            for slot, found in enumerate(statement.record):
+                text = str(found) if isinstance(found, int) else self.text(found)
+                yield f"{indent}fault[{slot}] = {text}"
             yield f"{indent}return"
 
     def range(self, loop: For) -> str:

@@ -16,6 +16,7 @@ from ..staging.reps import Rep, ScalarRep, lift
 from . import emit, sizes
 from .arrays import ArrayRep
 from .conversions import as_array
+from .semantics import out_of_bounds
 from .sizes import Size
 from .views import View, cut
 
@@ -118,7 +119,7 @@ def _at(view: View, axis: int, index: Rep) -> View:
         return view.fix(axis, sizes.index_operand(index), True)
     known, size = sizes.static(index.operand), sizes.static(length)
     if known is not None and size is not None and not -size <= known < size:
-        raise StagedIndexError(f"index {known} is out of bounds for axis {axis} with size {size}")
+        raise out_of_bounds(known, axis, size)
     operand = position(index, length)
     return view.fix(axis, operand, known is not None and size is not None)
 

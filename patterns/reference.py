@@ -18,7 +18,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..staging.errors import AssertionFailed, CheckFailed, StagedIndexError, UserError
 from ..staging.nodes import (
     Apply,
     Block,
@@ -26,7 +25,6 @@ from ..staging.nodes import (
     Cast,
     Check,
     Const,
-    ErrorKind,
     ForLoop,
     If,
     Program,
@@ -98,17 +96,10 @@ def _for_loop(machine: Machine, op: ForLoop, where: Places) -> Values:
     return state
 
 
-_ERRORS: dict[ErrorKind, type[UserError]] = {
-    ErrorKind.VALUE: CheckFailed,
-    ErrorKind.INDEX: StagedIndexError,
-    ErrorKind.ASSERTION: AssertionFailed,
-}
-
-
 @evaluates(Check)
 def _check(machine: Machine, op: Check, where: Places) -> Values:
     if not machine.value(op.cond):
-        raise _ERRORS[op.kind](op.message, where=where)
+        raise semantics.failed_check(op.kind, op.message, where)
     return ()
 
 

@@ -22,9 +22,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..staging.errors import CheckFailed, InternalError, ShapeError, StagedIndexError
+from ..staging.errors import (
+    AssertionFailed,
+    CheckFailed,
+    InternalError,
+    ShapeError,
+    StagedIndexError,
+    UserError,
+)
 from ..staging.locations import Location
-from ..staging.nodes import Bounds
+from ..staging.nodes import Bounds, ErrorKind
 from .reducers import Order
 
 Index = tuple[int, ...]
@@ -33,6 +40,20 @@ Where = Sequence[Location] | None
 Condition = Callable[[Index], bool] | None
 Components = TypeVar("Components", bound=tuple[Any, ...])
 Partial = TypeVar("Partial")
+
+_CHECKS: dict[ErrorKind, type[UserError]] = {
+    ErrorKind.VALUE: CheckFailed,
+    ErrorKind.INDEX: StagedIndexError,
+    ErrorKind.ASSERTION: AssertionFailed,
+}
+# NumPy's words.
+EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"
+OUT_OF_BOUNDS = "index {index} is out of bounds for axis {axis} with size {size}"
+
+
+def failed_check(kind: ErrorKind, message: str, where: Where) -> UserError:
+    """The error of a check that did not hold."""
+    return _CHECKS[kind](message, where=where)
 
 
 class Element(NamedTuple):
@@ -132,9 +153,7 @@ def reduce(
 
 def empty_reduction(name: str, where: Where = None) -> CheckFailed:
     """The error of a reduction of nothing that has no identity, in NumPy's words."""
-    return CheckFailed(
-        f"zero-size array to reduction operation {name} which has no identity", where=where
-    )
+    return CheckFailed(EMPTY_REDUCTION.format(name=name), where=where)
 
 
 def fold(
@@ -225,6 +244,10 @@ def check_inside(index: Index, shape: tuple[int, ...], bounds: Bounds, where: Wh
             raise InternalError(
                 f"an index proven inside is {i}, axis {axis} has size {size}", where=where
             )
-        raise StagedIndexError(
-            f"index {i} is out of bounds for axis {axis} with size {size}", where=where
-        )
+        raise out_of_bounds(i, axis, size, where)
+
+
+def out_of_bounds(index: int, axis: int, size: int, where: Where = None) -> StagedIndexError:
+    """The error of an index outside its axis, in NumPy's words."""
+    found = OUT_OF_BOUNDS.format(index=index, axis=axis, size=size)
+    return StagedIndexError(found, where=where)

@@ -8,7 +8,7 @@ Semantics
 * Expressions are pure. `Prim` and `Convert` mean what `Apply` and `Cast` mean in the pattern IR.
 * A `Local` is set by one `Let` on every path before it is read; `Assign` changes it.
 * `For` counts index = start, start + 1, ... while index < stop; the kind says who runs it.
-* `Fault` records (site, iteration) and returns from the function.
+* `Fault` records (site, iteration, details) and returns from the function.
 * Buffers do not overlap, and indices are inside: checks are ordinary statements.
 
 A parallel loop becomes a `Kernel` of four functions. With `state` the buffers that hold partial
@@ -214,10 +214,22 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Records the site and the iteration, and returns."""
+    """Records the site, the iteration and the details, and returns.
+
+    details : int64 values for the message: the index and the size that it does not fit
+    """
 
     site: int
     iteration: Expr
+    details: tuple[Expr, ...] = ()
+
+    @property
+    def record(self) -> tuple[Expr | int, ...]:
+        """What the slots of the fault buffer get, at most `RECORD`; 0 is no fault."""
+        return (self.site + 1, self.iteration, *self.details)
+
+
+RECORD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +253,15 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a fault number means."""
+    """What a fault number means.
+
+    axis : the axis that an index is outside of; the fault's details then complete the message
+    """
 
     kind: ErrorKind
     message: str
     sources: tuple[Location, ...]
+    axis: int | None = None
 
 
 class Finish(enum.Enum):

@@ -19,6 +19,7 @@ from ..staging.nodes import Index, Stmt, Var, size_operand
 from ..staging.types import Array
 from .cpu_levels import CpuLevels
 from .kernel_ir import (
+    RECORD,
     Buffer,
     Expr,
     For,
@@ -65,7 +66,7 @@ def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
         make_part(scope, stmt, op, g, stmt.binders[s])
         for g, s in zip(op.generators, slices, strict=True)
     ]
-    fault = Buffer("fault", INT, (2,), Space.FAULT)
+    fault = Buffer("fault", INT, (RECORD,), Space.FAULT)
     chunk = chunk_function(scope, op, op.mapping, parts, fault)
     init = small_function(scope, "init", [h for q in parts for h in q.init], fault)
     combine = small_function(scope, "combine", [h for q in parts for h in q.combine], fault)

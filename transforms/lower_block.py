@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from ..patterns.semantics import OUT_OF_BOUNDS
 from ..staging import primitives as p
 from ..staging.errors import InternalError, Limitation
 from ..staging.nodes import (
@@ -309,10 +310,15 @@ class BlockLowering:
 
     def check_bounds(self, stmt: Stmt, op: Index) -> None:
         """Faults for an index outside its axis."""
-        for index, dim in zip(op.indices, array_type(op.array).shape, strict=True):
-            at, size = self.expr(index), self.expr(size_operand(dim))
-            outside = prim(p.LOGICAL_OR, prim(p.LESS, at, integer(0)), prim(p.LESS_EQUAL, size, at))
-            self.fault_if(outside, stmt, ErrorKind.INDEX, "index out of bounds")
+        for axis, dim in enumerate(array_type(op.array).shape):
+            self.check_index(self.expr(op.indices[axis]), axis, self.expr(size_operand(dim)), stmt)
+
+    def check_index(self, at: Expr, axis: int, size: Expr, stmt: Stmt) -> None:
+        """Faults for one index outside its axis."""
+        outside = prim(p.LOGICAL_OR, prim(p.LESS, at, integer(0)), prim(p.LESS_EQUAL, size, at))
+        site = self.scope.site(ErrorKind.INDEX, OUT_OF_BOUNDS, stmt.sources, axis)
+        details = tuple(x if x.dtype == INT else Convert(x, INT) for x in (at, size))
+        self.out.append(If(outside, (Fault(site, self.iteration, details),)))
 
     def fault_if(self, cond: Expr, stmt: Stmt, kind: ErrorKind, message: str) -> None:
         """A fault when `cond` holds."""

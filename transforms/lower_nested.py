@@ -8,6 +8,7 @@ from functools import partial
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
 from ..patterns.reducers import arg_start
+from ..patterns.semantics import EMPTY_REDUCTION
 from ..staging import primitives as p
 from ..staging.nodes import (
     Block,
@@ -163,10 +164,8 @@ def fold_step(b: BlockLowering, stmt: Stmt, generator: Fold, place: Place) -> No
     b.block(generator.value)
     at = tuple(held_expr(b, b.expr(x), "at") for x in generator.location)
     if generator.bounds is Bounds.CHECKED:
-        for index, extent in zip(at, generator.shape, strict=True):
-            low = prim(p.LESS, index, integer(0))
-            outside = prim(p.LOGICAL_OR, low, prim(p.LESS_EQUAL, b.expr(extent), index))
-            b.fault_if(outside, stmt, ErrorKind.INDEX, "index out of bounds")
+        for axis, extent in enumerate(generator.shape):
+            b.check_index(at[axis], axis, b.expr(extent), stmt)
     cell = Place(place.target, (*place.prefix, *at))
     value = generator.value.operands[-1]
     accumulate(b, generator.reducer, (cell,), Block((), (), ()), (value,))
@@ -245,7 +244,7 @@ def check_not_empty(b: BlockLowering, stmt: Stmt, domain: tuple[Operand, ...], n
 
 def empty_error(name: str) -> tuple[ErrorKind, str]:
     """NumPy's error for a reduction of nothing."""
-    return ErrorKind.VALUE, f"zero-size array to reduction operation {name} which has no identity"
+    return ErrorKind.VALUE, EMPTY_REDUCTION.format(name=name)
 
 
 def begin_lane_reduce(

@@ -141,9 +141,15 @@ class KernelScope:
         self.private.append(buffer)
         return buffer
 
-    def site(self, kind: ErrorKind, message: str, sources: tuple[Location, ...]) -> int:
+    def site(
+        self,
+        kind: ErrorKind,
+        message: str,
+        sources: tuple[Location, ...],
+        axis: int | None = None,
+    ) -> int:
         """The number of a fault site."""
-        self.sites.append(Site(kind, message, sources))
+        self.sites.append(Site(kind, message, sources, axis))
         return len(self.sites) - 1
 
 

@@ -103,11 +103,11 @@ class FunctionPrinter:
     def fault(self, statement: Fault) -> None:
         """Records the fault and returns."""
         e = self.e
-        iteration = self.value(statement.iteration)
-        e.do(f"store i64 {statement.site + 1}, ptr %fault.data")
-        second = e.fresh("p")
-        e.do(f"%{second} = getelementptr inbounds i64, ptr %fault.data, i64 1")
-        e.do(f"store {iteration}, ptr %{second}")
+        for slot, found in enumerate(statement.record):
+            value = f"i64 {found}" if isinstance(found, int) else str(self.value(found))
+            place = e.fresh("p")
+            e.do(f"%{place} = getelementptr inbounds i64, ptr %fault.data, i64 {slot}")
+            e.do(f"store {value}, ptr %{place}")
         e.do("ret void")
 
     def loop(self, loop: For) -> None:

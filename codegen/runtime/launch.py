@@ -9,9 +9,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...staging.errors import AssertionFailed, CheckFailed, StagedIndexError, UserError
-from ...staging.nodes import ErrorKind, Operand
-from ...transforms.kernel_ir import Buffer, Finish, Function, Kernel, Local, Output, Site, Space
+from ...patterns.semantics import failed_check, out_of_bounds
+from ...staging.errors import UserError
+from ...staging.nodes import Operand
+from ...transforms.kernel_ir import (
+    RECORD,
+    Buffer,
+    Finish,
+    Function,
+    Kernel,
+    Local,
+    Output,
+    Site,
+    Space,
+)
 from . import threads
 
 Array = np.ndarray
@@ -50,13 +61,6 @@ class PlainBound:
         for place, value in changes.items():
             args[place] = value
         return PlainBound(self.function, args)
-
-
-_ERRORS: dict[ErrorKind, type[UserError]] = {
-    ErrorKind.VALUE: CheckFailed,
-    ErrorKind.INDEX: StagedIndexError,
-    ErrorKind.ASSERTION: AssertionFailed,
-}
 
 
 @dataclass(slots=True)
@@ -177,9 +181,10 @@ class Launch:
 
     def raise_fault(self) -> None:
         """Raises the lowest (site, iteration) that a chunk recorded."""
-        found = [(int(s), int(i)) for s, i in self.faults if s]
+        found: list[list[int]] = [record for record in self.faults.tolist() if record[0]]
         if found:
-            raise site_error(self.kernel.sites[min(found)[0] - 1])
+            site, _, *details = min(found)
+            raise site_error(self.kernel.sites[site - 1], details)
 
     def results(self, output: Output) -> list[Any]:
         """The binders' values of one generator."""
@@ -207,9 +212,12 @@ class Launch:
         return [total, out]
 
 
-def site_error(site: Site) -> UserError:
-    """The error that a fault site stands for."""
-    return _ERRORS[site.kind](site.message, where=site.sources)
+def site_error(site: Site, details: Sequence[int]) -> UserError:
+    """The error that a fault site stands for, with the record's details."""
+    if site.axis is not None:
+        index, size = details
+        return out_of_bounds(index, site.axis, size, site.sources)
+    return failed_check(site.kind, site.message, site.sources)
 
 
 def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[Any]:
@@ -220,7 +228,7 @@ def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[A
     extent = int(host(kernel.extents[0]))
     length = kernel.order.chunk_length(extent)
     chunks = max(1, -(-extent // length))
-    run = Launch(kernel, code, host, chunks, length, {}, np.zeros((chunks, 2), np.int64))
+    run = Launch(kernel, code, host, chunks, length, {}, np.zeros((chunks, RECORD), np.int64))
     for output in kernel.outputs:
         for buffer in output.state:
             run.arrays[buffer] = np.empty((chunks, *run.shape(buffer)), buffer.dtype)
