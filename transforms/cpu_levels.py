@@ -19,7 +19,7 @@ from ..staging.nodes import Block, Effects, Index, Operand, Program, Stmt, Var
 from ..staging.records import record
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import effects, free_vars
-from ..staging.types import Array
+from ..staging.types import Array, Scalar
 from .lower_block import may_strip, may_strip_stmt, produces
 
 STRIP = 128
@@ -59,12 +59,38 @@ class MapLoops(Replay):
         if not isinstance(stmt.op, MultiLoop):
             return None
         mapping = choose(stmt, stmt.op)
-        copied = Replay(self.builder, self.env).op(stmt.op)  # loops inside stay as they are
+        inner = Replay if mapping.strip else OrderInner
+        copied = inner(self.builder, self.env).op(stmt.op)
         assert isinstance(copied, MultiLoop)
         generators = tuple(ordered(g, mapping.order) for g in copied.generators)
         body = Block(copied.body.params, copied.body.stmts, generators)
         names = tuple(b.name for b in stmt.binders)
         return self.builder.emit(MultiLoop(copied.domain, body, mapping), names, stmt.sources)
+
+
+class OrderInner(Replay):
+    """Float sums of loops inside combine in blocks, so that rounding grows with the blocks."""
+
+    def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        """A loop over one axis; everything else is copied."""
+        if not isinstance(stmt.op, MultiLoop) or len(stmt.op.domain) > 1:
+            return None
+        copied = self.op(stmt.op)
+        assert isinstance(copied, MultiLoop)
+        generators = tuple(in_blocks(g) for g in copied.generators)
+        body = Block(copied.body.params, copied.body.stmts, generators)
+        names = tuple(b.name for b in stmt.binders)
+        return self.builder.emit(MultiLoop(copied.domain, body), names, stmt.sources)
+
+
+def in_blocks(generator: Generator) -> Generator:
+    """A scalar float sum in blocks; any other generator as it is."""
+    if not isinstance(generator, Reduce) or generator.reducer.width > 1:
+        return generator
+    scalar = isinstance(generator.reducer.block.params[0].type, Scalar)
+    if not scalar or not rounds(generator.reducer):
+        return generator
+    return replace(generator, reducer=replace(generator.reducer, order=Order(WHOLE, 1, BLOCK)))
 
 
 def ordered(generator: Generator, order: Order) -> Generator:

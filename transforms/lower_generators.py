@@ -44,6 +44,7 @@ from .lower_reduce import (
     copy,
     fill,
     nest,
+    sums_wide,
 )
 from .lower_scope import (
     INT,
@@ -157,22 +158,27 @@ def filter_part(
 
 def fold_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> Part:
     """Private accumulators for each chunk; float32 sums are kept in float64."""
-    state = result_buffer(scope, binder, Space.STATE)
-    result = state
-    narrow = state.dtype == np.float32 and scalar_primitive(generator.reducer) is p.ADD
-    if narrow:
-        result = replace(state, space=Space.OUTPUT)
-        state = replace(state, name=scope.names.fresh(f"{state.name}_sum"), dtype=np.dtype("f8"))
+    result, state = result_and_state(scope, binder, generator.reducer)
     place = Place(state)
-    finish = Finish.CONVERTED if narrow else Finish.STATE
+    finish = Finish.STATE if result is state else Finish.CONVERTED
     part = Part(
         Output(finish, (binder,), (result,), (state,)),
         lambda b, indices: fold_step(b, stmt, generator, place),
     )
     with_state(scope, part, generator.reducer, (binder,), (state,), len(generator.shape))
-    if narrow:
+    if result is not state:
         part.finish.append(lambda b: b.out.append(Merge(result, state)))
     return part
+
+
+def result_and_state(scope: KernelScope, binder: Var, reducer: Reducer) -> tuple[Buffer, Buffer]:
+    """What the binder gets, and the partial results: another buffer for float32 sums, which are
+    kept in float64."""
+    state = result_buffer(scope, binder, Space.STATE)
+    if not sums_wide(reducer):
+        return state, state
+    name = scope.names.fresh(f"{state.name}_sum")
+    return replace(state, space=Space.OUTPUT), replace(state, name=name, dtype=np.dtype("f8"))
 
 
 def reduce_part(
@@ -180,7 +186,8 @@ def reduce_part(
 ) -> Part:
     """Scalars run in locals, arrays in the state; blocks of a float sum begin anew."""
     reducer = generator.reducer
-    state = tuple(result_buffer(scope, b, Space.STATE) for b in binders)
+    pairs = [result_and_state(scope, binder, reducer) for binder in binders]
+    results, state = tuple(r for r, _ in pairs), tuple(s for _, s in pairs)
     blocked = reducer.order is not None and reducer.order.block > 0
     running = [
         running_place(scope, binder, s, blocked) for binder, s in zip(binders, state, strict=True)
@@ -190,7 +197,8 @@ def reduce_part(
     if reducer.identity is None:
         seen = Buffer(scope.names.fresh("seen_state"), TRUTH, ONE, Space.STATE)
         buffers = (*state, seen)
-    part = Part(Output(Finish.STATE, binders, state, buffers), lambda b, indices: None)
+    finish = Finish.STATE if results == state else Finish.CONVERTED
+    part = Part(Output(finish, binders, results, buffers), lambda b, indices: None)
     met = Local(scope.names.fresh("seen"), TRUTH)
 
     def step(b: BlockLowering, indices: tuple[Expr, ...]) -> None:
@@ -207,6 +215,8 @@ def reduce_part(
         add_running(part, reducer, place, buffer, binder, k, blocked)
     if seen is not None:
         add_seen(part, stmt, reducer, met, seen)
+    if results != state:
+        part.finish.append(lambda b: b.out.append(Merge(results[0], state[0])))
     return part
 
 
@@ -255,7 +265,7 @@ def add_running(
 
         def open_block(b: BlockLowering) -> None:
             if isinstance(place.target, Local):
-                b.out.append(Let(place.target, Literal(identity.value)))
+                b.out.append(Let(place.target, Literal(identity.value.astype(place.dtype))))
             else:
                 fill(b, place, extents_of(b, state), identity)
 

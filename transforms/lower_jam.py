@@ -79,7 +79,10 @@ def jam_loop(
     with b.using(envs[0]):
         extents = [b.expr(extent) for extent in op.domain]
     factor = unrolling(op, len(envs)) if varying and not remainder else 1
-    if factor == 1:
+    block = max((run.block for _, running in copies for run in running), default=0)
+    if block:
+        nest_blocks(b, op, copies, extents, block)
+    elif factor == 1:
         nest_copies(b, op, copies, (integer(0), extents[0]), extents[1:], 1, remainder)
     else:
         whole = round_down(b, extents[0], factor, op.body.params[0].name or "j")
@@ -89,6 +92,24 @@ def jam_loop(
         with b.using(env):
             for run in running:
                 run.after()
+
+
+def nest_blocks(
+    b: BlockLowering, op: MultiLoop, copies: Sequence[Copy], extents: Sequence[Expr], length: int
+) -> None:
+    """A loop in blocks of `length` indices, in each of which float sums begin anew."""
+    base = Local(b.scope.names.fresh("block"), INT)
+    body: list[Statement] = []
+    b.out.append(For(base, integer(0), extents[0], body, step=length))
+    with b.nested(body):
+        end = Local(b.scope.names.fresh("block_stop"), INT)
+        b.out.append(Let(end, prim(p.MINIMUM, prim(p.ADD, base, integer(length)), extents[0])))
+        every = [run for _, running in copies for run in running if run.block]
+        for run in every:
+            run.open_block()
+        nest_copies(b, op, copies, (base, end), extents[1:], 1, False)
+        for run in every:
+            run.close_block()
 
 
 def unrolling(op: MultiLoop, copies: int) -> int:

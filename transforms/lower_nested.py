@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
-from ..patterns.reducers import arg_start
+from ..patterns.reducers import arg_start, scalar_primitive
 from ..patterns.semantics import EMPTY_REDUCTION
 from ..staging import primitives as p
 from ..staging.nodes import (
@@ -23,9 +25,9 @@ from ..staging.nodes import (
     size_operand,
 )
 from ..staging.types import Array, Scalar
-from .kernel_ir import Assign, Expr, If, Let, Literal, Local, Statement, Store
+from .kernel_ir import Assign, Convert, Expr, If, Let, Literal, Local, Statement, Store
 from .lower_block import BlockLowering
-from .lower_reduce import Place, accumulate, fill, first_of, held_expr
+from .lower_reduce import Place, accumulate, combined, fill, first_of, held_expr, sums_wide
 from .lower_scope import (
     INT,
     TRUTH,
@@ -41,10 +43,14 @@ from .lower_scope import (
 
 @dataclass(slots=True)
 class Running:
-    """One generator while its loop runs: what each iteration does, what stands after the loop."""
+    """One generator while its loop runs: what each iteration does, what stands after the loop,
+    and, for a float sum in blocks, what stands around each block."""
 
     step: Callable[[tuple[Expr, ...]], None]
     after: Callable[[], None]
+    block: int = 0
+    open_block: Callable[[], None] = lambda: None
+    close_block: Callable[[], None] = lambda: None
 
 
 def lower_nested(b: BlockLowering, stmt: Stmt, op: MultiLoop, varying: bool) -> None:
@@ -175,6 +181,9 @@ def begin_reduce(
     b: BlockLowering, stmt: Stmt, op: MultiLoop, generator: Reduce, binders: tuple[Var, ...]
 ) -> Running:
     """Accumulators in locals and scratch."""
+    if sums_wide(generator.reducer) or in_blocks(op, generator):
+        if isinstance(binders[0].type, Scalar):
+            return begin_sum(b, op, generator, binders[0])
     reducer = generator.reducer
     places = [component_place(b, binder) for binder in binders]
     first = begin_values(b, stmt, op, generator, places, binders)
@@ -192,6 +201,51 @@ def begin_reduce(
             b.fault_if(prim(p.LOGICAL_NOT, first), stmt, *empty_error(reducer.name))
 
     return Running(step, after)
+
+
+def in_blocks(op: MultiLoop, generator: Reduce) -> bool:
+    """Whether the reduction's order has blocks that its domain can fill."""
+    order = generator.reducer.order
+    if order is None or order.block == 0 or len(op.domain) > 1 or generator.reducer.width > 1:
+        return False
+    return not isinstance(op.domain[0], Const) or int(op.domain[0].value.item()) > order.block
+
+
+def begin_sum(b: BlockLowering, op: MultiLoop, generator: Reduce, binder: Var) -> Running:
+    """A scalar float sum or product: in float64 for float32, and in blocks if it is so ordered."""
+    reducer = generator.reducer
+    assert reducer.identity is not None
+    assert isinstance(binder.type, Scalar)
+    dtype = np.dtype(np.float64) if sums_wide(reducer) else binder.type.dtype
+    start = Literal(reducer.identity[0].value.astype(dtype))
+    names = b.scope.names
+    total = Local(names.fresh(binder.name, "acc"), dtype)
+    b.out.append(Let(total, start))
+    blocked = in_blocks(op, generator)
+    part = Local(names.fresh(f"{total.name}_block"), dtype) if blocked else total
+    place = Place(part)
+
+    def close_block() -> None:
+        combine = scalar_primitive(reducer)
+        assert combine is not None
+        b.out.append(Assign(total, combined(combine, total, part)))
+
+    def after() -> None:
+        assert isinstance(binder.type, Scalar)
+        if dtype == binder.type.dtype:
+            b.env[binder] = Uniform(total)
+        else:
+            b.bind_scalar(binder, Convert(total, binder.type.dtype), varying=False)
+
+    return Running(
+        lambda indices: accumulate(
+            b, reducer, [place], generator.value, generator.value.operands, None
+        ),
+        after,
+        reducer.order.block if blocked and reducer.order is not None else 0,
+        lambda: b.out.append(Let(part, start)),
+        close_block,
+    )
 
 
 def component_place(b: BlockLowering, binder: Var) -> Place:
@@ -237,7 +291,7 @@ def begin_values(
 def check_not_empty(b: BlockLowering, stmt: Stmt, domain: tuple[Operand, ...], name: str) -> None:
     """Faults for a reduction without identity over an empty domain."""
     for extent in domain:
-        if isinstance(extent, Var):
+        if isinstance(extent, Var) or int(extent.value.item()) <= 0:
             empty = prim(p.LESS_EQUAL, b.expr(extent), integer(0))
             b.fault_if(empty, stmt, *empty_error(name))
 

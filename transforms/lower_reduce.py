@@ -54,6 +54,13 @@ class Place:
         return Store(self.target, (*self.prefix, *indices), value)
 
 
+def sums_wide(reducer: Reducer) -> bool:
+    """Whether the accumulator is wider than the values: float32 sums are kept in float64."""
+    type_ = reducer.block.params[0].type
+    scalar = type_.element if isinstance(type_, Array) else type_
+    return scalar.dtype == np.float32 and scalar_primitive(reducer) is p.ADD
+
+
 def accumulate(
     b: BlockLowering,
     reducer: Reducer,
