@@ -23,13 +23,13 @@ from ..staging.nodes import (
     If,
     Index,
     Operand,
-    Var,
     size_operand,
 )
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, scalar_ufunc, select
 from . import emit, indexing, sizes
 from .arrays import ArrayRep, Cell
 from .conversions import as_array
+from .sizes import Size
 from .views import Fixed, Place, Span, View
 
 NewValue = Callable[..., ScalarRep]
@@ -94,7 +94,7 @@ def _merged(target: ArrayRep, new: NewValue, base: Sequence[ScalarRep], scalar: 
     old = ScalarRep(
         trace().emit(Index(target.cell.value, tuple(i.operand for i in base), Bounds.PROVEN))[0]
     )
-    hit, indices = _inverse(target.view, base)
+    hit, indices = _inverse(target, base)
     if scalar:
         return select(hit, new(), old)
 
@@ -107,12 +107,13 @@ def _merged(target: ArrayRep, new: NewValue, base: Sequence[ScalarRep], scalar: 
     return ScalarRep(trace().emit(chosen)[0])
 
 
-def _inverse(view: View, base: Sequence[ScalarRep]) -> tuple[ScalarRep, list[Operand]]:
-    """Whether the view has these base indices, and the view's indices where it has."""
+def _inverse(target: ArrayRep, base: Sequence[ScalarRep]) -> tuple[ScalarRep, list[Operand]]:
+    """Whether the target's view has these base indices, and the view's indices where it has."""
+    view = target.view
     indices: dict[int, Operand] = {}
     hits: list[Operand] = []
-    for place, index in zip(view.places, base, strict=True):
-        _invert(place, index.operand, view, indices, hits)
+    for place, size, index in zip(view.places, target.cell.shape, base, strict=True):
+        _invert(place, size, index.operand, view, indices, hits)
     found: Any = ScalarRep(emit.condition(True))
     for hit in hits:
         found = scalar_ufunc(np.logical_and, (found, ScalarRep(hit)))
@@ -120,7 +121,12 @@ def _inverse(view: View, base: Sequence[ScalarRep]) -> tuple[ScalarRep, list[Ope
 
 
 def _invert(
-    place: Place, index: Operand, view: View, indices: dict[int, Operand], hits: list[Operand]
+    place: Place,
+    size: Size,
+    index: Operand,
+    view: View,
+    indices: dict[int, Operand],
+    hits: list[Operand],
 ) -> None:
     if isinstance(place, Fixed):
         hits.append(_apply(p.EQUAL, index, place.index))
@@ -133,19 +139,16 @@ def _invert(
         remainder = _apply(p.REMAINDER, offset, size_operand(step))
         hits.append(_apply(p.EQUAL, remainder, size_operand(0)))
         offset = sizes.arithmetic(p.FLOOR_DIVIDE, offset, size_operand(step))
-    if not _covers(place, view):
+    if not _covers(place, view, size):
         hits.append(_apply(p.GREATER_EQUAL, offset, size_operand(0)))
         hits.append(_apply(p.LESS, offset, view.shape[place.axis]))
     indices[place.axis] = offset
 
 
-def _covers(place: Span, view: View) -> bool:
-    """Whether the axis is not cut at all: then every base index is inside."""
-    return (
-        place.step == 1
-        and sizes.static(place.start) == 0
-        and isinstance(view.shape[place.axis], Var)
-    )
+def _covers(place: Span, view: View, size: Size) -> bool:
+    """Whether the axis, of the given size, is not cut: then every base index is inside."""
+    straight = place.step == 1 and sizes.static(place.start) == 0
+    return straight and sizes.same(view.shape[place.axis], size)
 
 
 def _apply(primitive: p.Primitive, *args: Operand) -> Operand:

@@ -187,6 +187,17 @@ def test_writes_are_numpys() -> None:
     agree(at_run_time, X, -2)
 
 
+@pytest.mark.parametrize("key", [slice(-1), slice(2), slice(0, None, 2), slice(1, None), slice(0)])
+def test_writes_to_a_part_leave_the_rest(key: slice) -> None:
+    def f(v: Any) -> Any:
+        put, added = v.copy(), v.copy()
+        put[key] = 7
+        added[key] += v[key]
+        return put, added
+
+    agree(f, V)
+
+
 def test_a_write_outside_raises() -> None:
     with pytest.raises(errors.StagedIndexError, match="out of bounds in an assignment"):
         interpret(at_run_time, X, 5)
