@@ -1,7 +1,9 @@
 """Every choice of a pass goes through `decide`: to be read, overridden and bisected.
 
-A decision has a stable id, the pass's name and what it is about: "fuse_vertical.label". The user
-overrides it by that id. Without a recorder (a pass called by itself) `decide` only returns the
+A decision has a stable id, the pass's name and what it is about: "fuse_vertical.label", or
+"fuse_vertical.reduce@12" for what has no name. The same again, in a later round or at another
+place, is "fuse_vertical.label_2". The user overrides by id: the first form is for every occurrence,
+a numbered one for that one. Without a recorder (a pass called by itself) `decide` only returns the
 choice.
 
 >>> with recording({"unroll.loop": 8}) as recorder:
@@ -48,14 +50,14 @@ class Decision:
 
     def __str__(self) -> str:
         what = "not applied" if self.declined else f"{self.chosen}"
-        lines = ", ".join(map(str, self.sources))
+        lines = ", ".join(dict.fromkeys(map(str, self.sources)))
         return f"{self.id}: {what}, because {self.reason}{f' [{lines}]' if lines else ''}"
 
 
 class Recorder:
     """Collects a compilation's decisions and applies its options.
 
-    choices : what the user chose, by decision id
+    choices : what the user chose, by decision id; without a number, for every occurrence
     limit : how many decisions may differ from their `neutral` choice; later ones are neutral, so
         that the decision that breaks a result is found by bisection
     """
@@ -66,21 +68,35 @@ class Recorder:
         self._choices = dict(choices)
         self._limit = limit
         self._changes = 0
-        self._ids: dict[str, int] = {}
+        self._ids: set[str] = set()
+        self._used: set[str] = set()
+        self._declined: set[tuple[str, str, tuple[Location, ...]]] = set()
 
     def unique(self, id: str) -> str:
         """The id, with a number behind it from the second time on."""
-        self._ids[id] = self._ids.get(id, 0) + 1
-        return id if self._ids[id] == 1 else f"{id}_{self._ids[id]}"
+        found, number = id, 1
+        while found in self._ids:
+            number += 1
+            found = f"{id}_{number}"
+        self._ids.add(found)
+        return found
 
-    def choose(self, decision: Decision, neutral: object) -> Decision:
-        """The decision as options and limit change it."""
+    def repeats(self, id: str, reason: str, sources: tuple[Location, ...]) -> bool:
+        """Whether this was declined before, for the same reason: in an earlier round."""
+        told = (id, reason, sources) in self._declined
+        self._declined.add((id, reason, sources))
+        return told
+
+    def choose(self, decision: Decision, base: str, neutral: object) -> Decision:
+        """The decision as options and limit change it; `base` is its id without a number."""
         chosen, reason = decision.chosen, decision.reason
-        if decision.id in self._choices:
-            chosen, reason = self._choices[decision.id], f"the option {decision.id}"
+        option = next((id for id in (decision.id, base) if id in self._choices), None)
+        if option is not None:
+            self._used.add(option)
+            chosen, reason = self._choices[option], f"the option {option}"
             if chosen not in decision.alternatives:
                 raise UserError(
-                    f"option {decision.id}: {chosen!r} is no alternative",
+                    f"option {option}: {chosen!r} is no alternative",
                     where=decision.sources,
                     instead=f"one of {', '.join(map(repr, decision.alternatives))}",
                 )
@@ -96,7 +112,7 @@ class Recorder:
         """Raises UserError when an option belongs to no decision that was taken."""
         taken = [d.id for d in self.decisions if not d.declined]
         for id in self._choices:
-            if id not in taken:
+            if id not in self._used:
                 near = difflib.get_close_matches(id, taken, 1, 0.4)
                 known = ", ".join(taken) or "none was taken"
                 raise UserError(
@@ -144,15 +160,15 @@ def decide(
         return chosen
     legal = alternatives if chosen in alternatives else (chosen, *alternatives)
     planned = Decision(recorder.unique(id), "", chosen, legal, reason, sources)
-    decision = recorder.choose(planned, neutral)
+    decision = recorder.choose(planned, id, neutral)
     recorder.decisions.append(decision)
     return cast(T, decision.chosen)
 
 
 def decline(id: str, reason: str, sources: tuple[Location, ...] = ()) -> None:
-    """Records that a rule did not apply, and why."""
+    """Records that a rule did not apply, and why; once for the rounds that repeat it."""
     recorder = _recorder.get()
-    if recorder is not None:
+    if recorder is not None and not recorder.repeats(id, reason, sources):
         decision = Decision(recorder.unique(id), recorder.step, None, (), reason, sources)
         recorder.decisions.append(decision)
 

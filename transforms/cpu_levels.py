@@ -21,6 +21,7 @@ from ..staging.replay import Replay, replay_program
 from ..staging.traversal import effects, free_vars
 from ..staging.types import Array, Scalar
 from .lower_block import may_strip, may_strip_stmt, produces
+from .merge_loops import name_of
 
 STRIP = 128
 BLOCK = 128
@@ -114,7 +115,7 @@ def rounds(reducer: Reducer) -> bool:
 
 def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
     """The mapping of one loop, with its decision."""
-    name = stmt.binders[0].name or "loop" if stmt.binders else "loop"
+    name = name_of(stmt)
     sequential = [
         g.reducer.name
         for g in op.generators

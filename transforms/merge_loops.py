@@ -20,7 +20,7 @@ from ..staging.builder import Builder
 from ..staging.locations import Location
 from ..staging.nodes import Cast, Fact, Index, Node, Operand, Stmt, Var
 from ..staging.types import Array
-from .definitions import Definitions
+from .definitions import Definitions, loop_of
 from .demand import Demand
 
 
@@ -123,6 +123,14 @@ def merged_sources(stmts: Sequence[Stmt]) -> tuple[Location, ...]:
 
 
 def name_of(*stmts: Stmt) -> str:
-    """What a decision is about, in the user's names: "label", "label_total"."""
-    names = (next((b.name for b in s.binders if b.name), "loop") for s in stmts)
-    return "_".join(names)
+    """What a decision is about, in the user's names: "label", "label_total"; a loop without a name
+    is its generator at its line: "reduce@12"."""
+    return "_".join(map(_one_name, stmts))
+
+
+def _one_name(stmt: Stmt) -> str:
+    named = next((b.name for b in stmt.binders if b.name), "")
+    if named:
+        return named
+    kind = type(loop_of(stmt).generators[0]).__name__.lower()
+    return f"{kind}@{stmt.sources[0].line}" if stmt.sources else kind

@@ -42,6 +42,37 @@ def test_the_same_id_again_gets_a_number() -> None:
     assert [d.id for d in recorder.decisions] == ["fuse.label", "fuse.label_2"]
 
 
+def test_an_option_without_a_number_holds_for_every_round() -> None:
+    with recording({"fuse.label": "two loops"}) as recorder:
+        assert [fuse(), fuse()] == ["two loops", "two loops"]
+    assert [d.reason for d in recorder.decisions] == ["the option fuse.label"] * 2
+
+
+def test_an_option_with_a_number_holds_for_that_round() -> None:
+    with recording({"fuse.label_2": "two loops"}):
+        assert [fuse(), fuse(), fuse()] == ["one loop", "two loops", "one loop"]
+
+
+def test_an_option_holds_where_the_rule_declined_at_first() -> None:
+    with recording({"fuse.label": "two loops"}):
+        decline("fuse.label", "a statement is between them", WHERE)
+        assert fuse() == "two loops"
+
+
+def test_a_number_is_given_once() -> None:
+    with recording() as recorder:
+        for what in ("label", "label", "label_2"):
+            fuse(what)
+    assert [d.id for d in recorder.decisions] == ["fuse.label", "fuse.label_2", "fuse.label_2_2"]
+
+
+def test_a_rule_that_declines_again_for_the_same_reason_is_told_once() -> None:
+    with recording() as recorder:
+        for reason in ("it is whole", "it is whole", "it is read twice"):
+            decline("fuse.sum", reason, WHERE)
+    assert [d.id for d in recorder.decisions] == ["fuse.sum", "fuse.sum_2"]
+
+
 def test_an_option_overrides_by_id() -> None:
     with recording({"fuse.label": "two loops"}) as recorder:
         assert fuse() == "two loops"
