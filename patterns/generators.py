@@ -22,9 +22,12 @@ Semantics
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import prod
 
 from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
+from ..staging.traversal import result_blocks
 from ..staging.types import INDEX, Array, Exists, Type
 from .reducers import Reducer
 
@@ -117,7 +120,7 @@ class Fold(Generator):
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """How a target runs a loop: decided by its mapping pass, carried as data, ignored by semantics."""
+    """How a target runs a loop: decided by its mapping pass, carried as data, without meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +185,28 @@ def canonical(loop: MultiLoop) -> MultiLoop:
         return loop
     body = Block(loop.body.params, (*loop.body.stmts, *moved), tuple(generators))
     return MultiLoop(loop.domain, body)
+
+
+def work_per_index(loop: MultiLoop) -> tuple[tuple[Operand, ...], ...]:
+    """The innermost iterations of one first index: for each nest of loops the extents whose product
+    they are. Extents that the loop itself computes are left out.
+    """
+    found: list[tuple[Operand, ...]] = []
+    bound: set[Operand] = set(loop.body.params)
+
+    def visit(block: Block, outer: tuple[Operand, ...]) -> None:
+        found.append(outer)
+        inside = [block, *result_blocks(block)]
+        for stmt in (s for b in inside for s in b.stmts):
+            bound.update(stmt.binders)
+            if isinstance(stmt.op, MultiLoop):
+                known = tuple(d for d in stmt.op.domain if d not in bound)
+                visit(stmt.op.body, (*outer, *known))
+
+    visit(loop.body, loop.domain[1:])
+    return tuple(found)
+
+
+def evaluated_work(loop: MultiLoop, extent: Callable[[Operand], int]) -> int:
+    """The greatest number of `work_per_index`, given the operands' values."""
+    return max(prod(map(extent, nest)) for nest in work_per_index(loop))

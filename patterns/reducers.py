@@ -24,7 +24,9 @@ from ..staging.types import BOOL, I64, INDEX, Array, Scalar, Type
 class Order:
     """The order of a chunked reduction: a function of the extent alone, never of threads.
 
-    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`. With
+    The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`, where
+    `minimum` counts iterations of the innermost loop: `resolved` divides it by what one first
+    index has of them (`generators.work_per_index`). With
     `block` > 0 each chunk is cut into blocks of that many first indices; each block combines in
     index order from the identity, and the blocks' results combine, in order, from the identity
     into the chunk's. With `block` = 0 a chunk combines in index order from the identity (without
@@ -35,6 +37,14 @@ class Order:
     minimum: int
     chunks: int
     block: int = 0
+
+    def resolved(self, work: int) -> Order:
+        """The order for indices that have `work` innermost iterations each.
+
+        >>> Order(minimum=1000, chunks=8).resolved(30).minimum
+        34
+        """
+        return replace(self, minimum=-(-self.minimum // max(work, 1)))
 
     def chunk_length(self, extent: int) -> int:
         """The length of every chunk but the last.

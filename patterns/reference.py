@@ -14,6 +14,7 @@ complex number loses its imaginary part.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ from ..staging.nodes import (
 from ..staging.nodes import Index as Read
 from ..staging.types import Array, Scalar, Type
 from . import semantics
-from .generators import Collect, Fold, Generator, MultiLoop, Reduce
+from .generators import Collect, Fold, Generator, MultiLoop, Reduce, evaluated_work
 from .machine import At, Machine, Places, Value, Values, bind_arguments, evaluates, generates
 from .semantics import Element, Extents, Index
 
@@ -121,8 +122,17 @@ def _multi_loop(machine: Machine, op: MultiLoop, where: Places) -> Values:
     prelude = Prelude(machine, op.body, shared=len(op.generators) > 1)
     found: list[Value] = []
     for generator in op.generators:
-        found.extend(machine.generate(generator, extents, prelude.at, where))
+        ordered = with_order(generator, op, machine)
+        found.extend(machine.generate(ordered, extents, prelude.at, where))
     return tuple(found)
+
+
+def with_order(generator: Generator, op: MultiLoop, machine: Machine) -> Generator:
+    """The generator, its reducer's order resolved for the loop's extents."""
+    if not isinstance(generator, Reduce | Fold) or generator.reducer.order is None:
+        return generator
+    order = generator.reducer.order.resolved(evaluated_work(op, machine.integer))
+    return replace(generator, reducer=replace(generator.reducer, order=order))
 
 
 class Prelude:

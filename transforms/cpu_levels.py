@@ -26,7 +26,7 @@ from .merge_loops import name_of
 STRIP = 128
 BLOCK = 128
 JAM = 4
-CHUNK = 4096
+CHUNK = 1 << 15  # innermost iterations that are worth a launch of their own
 CHUNKS = 64
 FOLD_CHUNKS = 16
 WHOLE = 2**62
@@ -114,51 +114,67 @@ def rounds(reducer: Reducer) -> bool:
 
 
 def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
-    """The mapping of one loop, with its decision."""
+    """The mapping of one loop, with its decisions."""
     name = name_of(stmt)
-    sequential = [
-        g.reducer.name
-        for g in op.generators
-        if isinstance(g, Reduce | Fold) and not g.reducer.associative
-    ]
-    form, reason = strip_or_rows(op)
-    strip = decide(f"cpu_levels.form.{name}", form, ("rows", "strip"), reason, stmt.sources)
-    width = STRIP if strip == "strip" else 0
-    block = width or BLOCK
-    if sequential:
-        reason = f"the reducer {sequential[0]} is not known to be associative"
-        decide(f"cpu_levels.order.{name}", "sequential", ("sequential",), reason, stmt.sources)
-        return CpuLevels(width, Order(WHOLE, 1))
-    jam = JAM if form == "rows" and pays_jam(op) else 1
-    chunks = FOLD_CHUNKS if any(isinstance(g, Fold) for g in op.generators) else CHUNKS
-    return CpuLevels(width, Order(CHUNK, chunks, block), jam)
+    form, forms, reason = strip_or_rows(op)
+    form = decide(f"cpu_levels.form.{name}", form, forms, reason, stmt.sources)
+    jams, reason = side_by_side(op) if form == "rows" else ((1,), "lanes are side by side")
+    jam = decide(f"cpu_levels.jam.{name}", jams[0], jams, reason, stmt.sources)
+    width = STRIP if form == "strip" else 0
+    order = chunks(op, width or BLOCK)
+    decide(f"cpu_levels.order.{name}", str(order[0]), (str(order[0]),), order[1], stmt.sources)
+    return CpuLevels(width, order[0], jam)
 
 
-def pays_jam(op: MultiLoop) -> bool:
-    """Rows side by side pay where array accumulators are then stored once for all of them, and
-    where scalar reductions inside do not wait for each other. What faults keeps its order."""
-    if len(op.domain) > 1 or effects(op) & Effects.FAULT:
-        return False
-    arrays = any(
+def chunks(op: MultiLoop, block: int) -> tuple[Order, str]:
+    """How the loop is cut, and why."""
+    reductions = [g for g in op.generators if isinstance(g, Reduce | Fold)]
+    for generator in reductions:
+        if not generator.reducer.associative:
+            name = generator.reducer.name
+            return Order(WHOLE, 1), f"the reducer {name} is not known to be associative: one chunk"
+    if any(isinstance(g, Fold) for g in reductions):
+        return Order(CHUNK, FOLD_CHUNKS, block), "each chunk has accumulators for all locations"
+    return Order(CHUNK, CHUNKS, block), "enough chunks for any number of threads"
+
+
+def side_by_side(op: MultiLoop) -> tuple[tuple[int, ...], str]:
+    """How many rows may stand side by side, the best first, and why.
+
+    It pays where array accumulators are then stored once for all of them, and where scalar
+    reductions inside do not wait for each other. What faults keeps its order.
+    """
+    if len(op.domain) > 1:
+        return (1,), "the loop has several axes"
+    if effects(op) & Effects.FAULT:
+        return (1,), "the body may fault, in index order"
+    legal = (1, 2, 4, 8)
+    if any(
         isinstance(g, Reduce) and g.cond is None and isinstance(g.value.operands[0].type, Array)
         for g in op.generators
-    )
+    ):
+        return (JAM, *legal), "array accumulators are stored once for several rows"
     inside = [s.op for s in op.body.stmts if isinstance(s.op, MultiLoop)]
-    return arrays or any(isinstance(g, Reduce) for loop in inside for g in loop.generators)
+    if any(isinstance(g, Reduce) for loop in inside for g in loop.generators):
+        return (JAM, *legal), "the reductions of several rows do not wait for each other"
+    return legal, "rows share no work"
 
 
-def strip_or_rows(op: MultiLoop) -> tuple[str, str]:
-    """Strips pay when an element of the index's row is read again and again by a nested loop."""
+def strip_or_rows(op: MultiLoop) -> tuple[str, tuple[str, ...], str]:
+    """The form, the legal ones, and why.
+
+    Strips pay when an element of the index's row is read again and again by a nested loop.
+    """
+    if len(op.domain) > 1:
+        return "rows", ("rows",), "the loop has several axes"
     if not all(may_strip_stmt(s.op) or at_end(s, op) for s in op.body.stmts):
-        return "rows", "the body has statements that cannot run over lanes"
+        return "rows", ("rows",), "the body has statements that cannot run over lanes"
     for stmt in op.body.stmts:
-        if (
-            isinstance(stmt.op, MultiLoop)
-            and may_strip(stmt.op)
-            and reused(stmt.op, op.body.params[0])
-        ):
-            return "strip", "a nested loop reads the same elements for each of its indices"
-    return "rows", "no nested loop reads an element more than once"
+        inner = stmt.op
+        if isinstance(inner, MultiLoop) and may_strip(inner) and reused(inner, op.body.params[0]):
+            reason = "a nested loop reads the same elements for each of its indices"
+            return "strip", ("rows", "strip"), reason
+    return "rows", ("rows", "strip"), "no nested loop reads an element more than once"
 
 
 def at_end(stmt: Stmt, op: MultiLoop) -> bool:

@@ -294,12 +294,14 @@ class Kernel:
     """A parallel loop as four functions and what a target needs to run them.
 
     extents : the domain's extents as host operands
+    work : what the order is resolved by, see `generators.work_per_index`
     inputs : the host variables that the functions read, with their parameter
     private : scratch buffers, one copy for each worker
     """
 
     name: str
     extents: tuple[Operand, ...]
+    work: tuple[tuple[Operand, ...], ...]
     order: Order
     inputs: tuple[tuple[Var, Local | Buffer], ...]
     outputs: tuple[Output, ...]

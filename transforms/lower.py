@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..patterns.generators import MultiLoop, binder_slices
+from ..patterns.generators import MultiLoop, binder_slices, work_per_index
 from ..staging import primitives as p
 from ..staging.nodes import Index, Stmt, Var, size_operand
 from ..staging.types import Array
@@ -74,6 +74,7 @@ def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
     return Kernel(
         name,
         op.domain,
+        work_per_index(op),
         op.mapping.order,
         tuple(scope.inputs.items()),
         tuple(replace(q.output, others=tuple((o, s) for s, o in q.others.items())) for q in parts),

@@ -11,6 +11,7 @@ from .interchange_reduce import interchange_reduce
 from .recompute_elements import recompute_elements
 from .reduce_conditionally import reduce_conditionally
 from .simplify import simplify
+from .split_reduction import split_reduction
 
 SIMPLIFY = Pass("simplify", simplify, "algebra, sharing, invariants out of loops, dead code away")
 CLEAN = Pass("eliminate_dead_code", eliminate_dead_code, "what nothing needs disappears")
@@ -47,6 +48,8 @@ FUSED: Pipeline = (
     Milestone("fused"),
 )
 
+SPLIT = Pass("split_reduction", split_reduction, "reductions over several axes, axis by axis")
 LEVELS = Pass("cpu_levels", cpu_levels, "chunks for all cores, lanes, the order of float sums")
 
-CPU: Pipeline = (*FUSED, LEVELS, Milestone("mapped"))
+# Splitting gives the levels their nests; fusion sees the reduction whole.
+CPU: Pipeline = (*FUSED, SPLIT, LEVELS, Milestone("mapped"))

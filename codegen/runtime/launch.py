@@ -226,7 +226,8 @@ def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[A
     Raises the error of the lowest fault; MemoryError where results do not fit.
     """
     extent = int(host(kernel.extents[0]))
-    length = kernel.order.chunk_length(extent)
+    work = max(math.prod(int(host(d)) for d in nest) for nest in kernel.work)
+    length = kernel.order.resolved(work).chunk_length(extent)
     chunks = max(1, -(-extent // length))
     run = Launch(kernel, code, host, chunks, length, {}, np.zeros((chunks, RECORD), np.int64))
     for output in kernel.outputs:
