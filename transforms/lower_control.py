@@ -12,7 +12,7 @@ from ..staging.types import Array, Scalar
 from .kernel_ir import Assign, For, If, Let, Local, Statement, Store
 from .kernel_ir import While as WhileLoop
 from .lower_block import BlockLowering
-from .lower_reduce import Place, hold, scratch_like
+from .lower_reduce import Place, hold, scratch_like, settled
 from .lower_scope import INT, Stored, Uniform, array_type, integer, prim
 
 
@@ -86,7 +86,7 @@ def begin_state(b: BlockLowering, params: Sequence[Var], init: Sequence[Operand]
 
 def next_state(b: BlockLowering, places: Sequence[Place], body: Block) -> None:
     """The body's results become the state, all at once."""
-    held = [hold_copy(b, r, places) for r in body.operands]
+    held = [hold_copy(b, r, places, k) for k, r in enumerate(body.operands)]
     for place, value, result in zip(places, held, body.operands, strict=True):
         if isinstance(value, Uniform):
             b.out.append(place.write(value.expr))
@@ -94,10 +94,14 @@ def next_state(b: BlockLowering, places: Sequence[Place], body: Block) -> None:
             set_place(b, place, result, first=False)
 
 
-def hold_copy(b: BlockLowering, result: Operand, places: Sequence[Place]) -> Stored | Uniform:
+def hold_copy(
+    b: BlockLowering, result: Operand, places: Sequence[Place], position: int
+) -> Stored | Uniform:
     """The operand in a local, or in a buffer that is no part of the state, which changes."""
     held = hold(b, result)
-    if isinstance(held, Uniform) or all(held.buffer is not place.target for place in places):
+    if isinstance(held, Uniform):
+        return Uniform(settled(b, held.expr, places[:position]))
+    if all(held.buffer is not place.target for place in places):
         return held
     assert isinstance(result, Var)
     buffer = scratch_like(b, array_type(result), result.name or "state")

@@ -26,6 +26,7 @@ from .kernel_ir import (
     Statement,
     Store,
 )
+from .kernel_walk import leaves
 from .lower_block import BlockLowering
 from .lower_scope import Env, Sink, Stored, Uniform, integer, prim
 
@@ -150,7 +151,9 @@ def blend(
         b.env[block.params[k]] = Uniform(held_expr(b, place.read(), name))
         b.env[block.params[width + k]] = Uniform(value)
     b.block(block)
-    new = [held_expr(b, b.expr(r), "") for r in block.operands]
+    new = [
+        held_expr(b, settled(b, b.expr(r), places[:k]), "") for k, r in enumerate(block.operands)
+    ]
     for place, value, result in zip(places, values, new, strict=True):
         if first is not None:
             result = Prim(p.SELECT, (first, converted(value, place.dtype), result), place.dtype)
@@ -216,14 +219,21 @@ def combine_general(
 def hold_result(
     b: BlockLowering, result: Operand, position: int, places: Sequence[Place]
 ) -> Stored | Uniform:
-    """A new component, held unless it is the last, which nothing overwrites before it is read."""
-    if isinstance(result.type, Scalar) and position == len(places) - 1:
-        return Uniform(b.expr(result))
+    """A new component, in a local or in scratch if it reads one that is set before it is."""
     if isinstance(result.type, Scalar):
-        return hold(b, result)
+        return Uniform(settled(b, b.expr(result), places[:position]))
     buffer = scratch_like(b, result.type, "combined")
     b.deliver(Block((), (), ()), result, lambda at, v: b.out.append(Store(buffer, at, v)))
     return Stored(buffer)
+
+
+def settled(b: BlockLowering, value: Expr, set_before: Sequence[Place]) -> Expr:
+    """The value, in a local of its own if it reads a place that is set before it is used."""
+    if any(leaf is place.target for leaf in leaves(value) for place in set_before):
+        local = Local(b.scope.names.fresh(""), value.dtype)
+        b.out.append(Let(local, value))
+        return local
+    return value
 
 
 def whole(place: Place) -> Stored:
