@@ -73,6 +73,21 @@ _BY_KIND = {
     ("divide", "c"): "complex_divide",
     ("absolute", "c"): "complex_absolute",
 }
+# Comparisons of a signed with an unsigned number: the helper, and whether it says yes or no.
+_MIXED = {
+    p.EQUAL: ("equal_signed", True),
+    p.NOT_EQUAL: ("equal_signed", False),
+    p.LESS: ("less_signed", True),
+    p.GREATER_EQUAL: ("less_signed", False),
+    p.LESS_EQUAL: ("less_equal_signed", True),
+    p.GREATER: ("less_equal_signed", False),
+}
+_MIRRORED = {
+    p.LESS: p.GREATER,
+    p.LESS_EQUAL: p.GREATER_EQUAL,
+    p.GREATER: p.LESS,
+    p.GREATER_EQUAL: p.LESS_EQUAL,
+}
 # The integers that floats are truncated to first; the others by way of int32.
 _TRUNCATES = {"int64": "int64", "uint32": "int64", "uint64": "uint64"}
 # Integer results that Python, or Numba, would widen.
@@ -241,6 +256,8 @@ class Printer:
     def infix(self, expr: Prim) -> tuple[str, int]:
         """An operator, wrapped where Python would widen a narrow integer."""
         symbol, args = expr.primitive.symbol, expr.args
+        if expr.primitive in _MIXED and args[0].dtype.kind != args[1].dtype.kind:
+            return self.mixed(expr.primitive, args)
         if len(args) == 1:
             level = _PRECEDENCE["not"] if symbol == "not" else _UNARY
             gap = " " if symbol == "not" else ""
@@ -256,6 +273,15 @@ class Printer:
         if expr.dtype.kind == "b" and expr.primitive in (p.ADD, p.MULTIPLY):
             return f"({found}) != 0", _PRECEDENCE["!="]
         return found, level
+
+    def mixed(self, primitive: Primitive, args: tuple[Expr, ...]) -> tuple[str, int]:
+        """A comparison of int64 with uint64, for which Numba compares float64s."""
+        if args[0].dtype.kind == "u":
+            args = args[::-1]
+            primitive = _MIRRORED.get(primitive, primitive)
+        name, holds = _MIXED[primitive]
+        found = f"{self.helper(name)}({self.arguments(args)})"
+        return (found, _ATOM) if holds else (f"not {found}", _PRECEDENCE["not"])
 
 
 def merge(statement: Merge) -> str:

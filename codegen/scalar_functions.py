@@ -30,6 +30,21 @@ def maximum(a: Any, b: Any) -> Any:
     return a if a > b or a != a else b
 
 
+def equal_signed(a: Any, b: Any) -> Any:
+    """int64 == uint64, as numbers."""
+    return (a >= 0) & (np.uint64(a) == b)
+
+
+def less_signed(a: Any, b: Any) -> Any:
+    """int64 < uint64, as numbers."""
+    return (a < 0) | (np.uint64(a) < b)
+
+
+def less_equal_signed(a: Any, b: Any) -> Any:
+    """int64 <= uint64, as numbers."""
+    return (a < 0) | (np.uint64(a) <= b)
+
+
 def floor_divide(a: Any, b: Any) -> Any:
     """Signed integers: rounds down, 0 for a zero divisor, wraps for the least integer by -1."""
     if b == 0:

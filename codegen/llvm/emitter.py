@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -145,5 +146,5 @@ class Emitter:
 
     def const(self, value: object, dtype: np.dtype[np.generic]) -> Value:
         """A constant of the dtype."""
-        found: np.generic = np.asarray(value).astype(dtype)[()]
+        found: Any = np.asarray(value).astype(dtype)[()]
         return Value(constant(found), dtype)
