@@ -9,6 +9,7 @@ from typing import Any
 from ..patterns.reference import interpret
 from ..staging.passes import Milestone, Options, Result, run
 from ..staging.printer import to_text
+from ..staging.tracing import Traced
 from .report import Report
 
 
@@ -33,7 +34,7 @@ class ReferenceTarget:
 
     name: str = "reference"
 
-    def compile(self, traced: Any, options: Mapping[str, object]) -> InterpretedProgram:
+    def compile(self, traced: Traced, options: Mapping[str, object]) -> InterpretedProgram:
         """Checks the program; no pass runs.
 
         Raises UserError for an option, for there is nothing to choose.

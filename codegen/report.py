@@ -1,4 +1,4 @@
-"""What `explain` answers: the program at every stage, the decisions, the text that runs.
+"""What `explain` answers: the program at every stage, the decisions, the generated text.
 
 A report prints as text, shows as HTML in a notebook, and converts to JSON.
 """
@@ -20,7 +20,7 @@ class Report:
     """The way of one compilation.
 
     result : the passes' programs and decisions
-    sources : the generated text by printer, the one that runs first
+    sources : the generated text by printer, the readable one first
     """
 
     result: Result
@@ -44,8 +44,10 @@ class Report:
         return to_text(self.result.ir(stage), locations=True)
 
     def source(self, printer: str | None = None) -> str:
-        """The generated text, as it really runs.
+        """The generated text: by default the readable text of the Kernel IR that ran.
 
+        printer : "python" for that text, which the target `python` runs and Numba compiles; "llvm"
+            for the LLVM IR that was compiled from the same Kernel IR
         Raises KeyError that names the printers there are.
         """
         if printer is None:

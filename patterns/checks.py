@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..staging.checker import Checker, rule, types_of
+from ..staging.checker import Checker, checks, types_of
 from ..staging.types import INDEX, Array, Scalar, Type
 from .generators import Collect, Fold, Generator, MultiLoop, Reduce
 from .reducers import Reducer
 
 
-@rule(MultiLoop)
+@checks(MultiLoop)
 def _multi_loop(checker: Checker, op: MultiLoop) -> None:
     """One index a dimension, generators as results, all in canonical form."""
     checker.require(len(op.domain) >= 1, "a loop without a domain")
@@ -28,13 +28,13 @@ def _generator(checker: Checker, generator: Generator) -> None:
     checker.require(not generator.value.params, "a value block has parameters")
 
 
-@rule(Collect)
+@checks(Collect)
 def _collect(checker: Checker, generator: Collect) -> None:
     _generator(checker, generator)
     checker.require(len(generator.value.operands) == 1, "a collect takes one value")
 
 
-@rule(Reduce)
+@checks(Reduce)
 def _reduce(checker: Checker, generator: Reduce) -> None:
     _generator(checker, generator)
     _reducer(checker, generator.reducer)
@@ -42,7 +42,7 @@ def _reduce(checker: Checker, generator: Reduce) -> None:
     checker.same(types_of(generator.value.operands), components, "the reduced values")
 
 
-@rule(Fold)
+@checks(Fold)
 def _fold(checker: Checker, generator: Fold) -> None:
     _generator(checker, generator)
     _reducer(checker, generator.reducer)

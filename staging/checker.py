@@ -1,7 +1,8 @@
 """Whether a program is well formed: scopes, types, arities. It runs after every pass.
 
-The rules that hold for every node are in `Checker`; a node class adds its own with `@rule(Class)`,
-as patterns/checks.py does for multiloops. A violation is our bug, an InternalError.
+The rules that hold for every node are in `Checker`; a node class adds its own with
+`@checks(Class)`, as patterns/checks.py does for multiloops. A violation is our bug, an
+InternalError.
 
 >>> from .types import F64
 >>> x, y = Var(F64, "x"), Var(F64, "y")
@@ -47,7 +48,7 @@ _rules: dict[type[Node], list[Rule]] = {}
 _SHOWN_LINES = 12
 
 
-def rule(node_type: type[N]) -> Callable[[Callable[[Checker, N], None]], Rule]:
+def checks(node_type: type[N]) -> Callable[[Callable[[Checker, N], None]], Rule]:
     """Registers a rule: it calls `checker.require`; operands and inner blocks have been checked."""
 
     def register(function: Callable[[Checker, N], None]) -> Rule:
@@ -196,7 +197,7 @@ def types_of(many: Sequence[Operand]) -> tuple[Type, ...]:
     return tuple(operand.type for operand in many)
 
 
-@rule(Apply)
+@checks(Apply)
 def _apply(checker: Checker, op: Apply) -> None:
     """The operands are what the primitive's loop takes."""
     name, scalars = op.primitive.name, [a.type for a in op.args if isinstance(a.type, Scalar)]
@@ -210,12 +211,12 @@ def _apply(checker: Checker, op: Apply) -> None:
         checker.same(scalars, loop, f"the operands of {name}")
 
 
-@rule(Cast)
+@checks(Cast)
 def _cast(checker: Checker, op: Cast) -> None:
     checker.require(isinstance(op.arg.type, Scalar), f"a {op.arg.type} is cast")
 
 
-@rule(Index)
+@checks(Index)
 def _index(checker: Checker, op: Index) -> None:
     array = op.array.type
     checker.require(isinstance(array, Array), f"a {array} is indexed")
@@ -225,7 +226,7 @@ def _index(checker: Checker, op: Index) -> None:
         checker.index(index, f"index {index}")
 
 
-@rule(If)
+@checks(If)
 def _if(checker: Checker, op: If) -> None:
     checker.boolean(op.cond, "the condition")
     checker.require(not op.then.params + op.orelse.params, "a branch has parameters")
@@ -238,7 +239,7 @@ def _rank(type_: Type) -> Type:
     return Array(type_.element, (0,) * type_.rank) if isinstance(type_, Array) else type_
 
 
-@rule(ForLoop)
+@checks(ForLoop)
 def _for_loop(checker: Checker, op: ForLoop) -> None:
     checker.index(op.count, "the count")
     checker.require(bool(op.body.params), "the body has no index")
@@ -246,7 +247,7 @@ def _for_loop(checker: Checker, op: ForLoop) -> None:
     _state(checker, op.body.params[1:], op.init, op.body)
 
 
-@rule(While)
+@checks(While)
 def _while(checker: Checker, op: While) -> None:
     checker.same(types_of(op.cond.operands), (BOOL,), "the condition")
     checker.same(
@@ -266,6 +267,6 @@ def _state(
         checker.same(types_of(values), closed, what)
 
 
-@rule(Check)
+@checks(Check)
 def _check(checker: Checker, op: Check) -> None:
     checker.boolean(op.cond, "the condition")

@@ -23,6 +23,7 @@ from typing import TypeVar, cast
 
 from .errors import UserError
 from .locations import Location
+from .names import numbered
 
 T = TypeVar("T")
 
@@ -74,10 +75,7 @@ class Recorder:
 
     def unique(self, id: str) -> str:
         """The id, with a number behind it from the second time on."""
-        found, number = id, 1
-        while found in self._ids:
-            number += 1
-            found = f"{id}_{number}"
+        found = numbered(id, self._ids)
         self._ids.add(found)
         return found
 

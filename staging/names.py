@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Container, Generator
 from contextlib import contextmanager
 
 from .literals import LITERAL
@@ -51,11 +51,7 @@ class Names:
         return name
 
     def _free(self, hint: str) -> str:
-        name, number = hint, 1
-        while name in self._visible:
-            number += 1
-            name = f"{hint}_{number}"
-        return name
+        return numbered(hint, self._visible)
 
     def _numbered(self) -> str:
         name = ""
@@ -65,9 +61,27 @@ class Names:
         return name
 
 
+def numbered(name: str, taken: Container[str], first: int = 2) -> str:
+    """The name, where it is taken with the first number behind it that is free.
+
+    >>> numbered("row", {"row", "row_2"})
+    'row_3'
+    """
+    found, number = name, first
+    while found in taken:
+        found = f"{name}_{number}"
+        number += 1
+    return found
+
+
+def words(hint: str) -> str:
+    """The hint with nothing but ASCII letters, digits and underscores."""
+    return re.sub(r"\W", "_", hint, flags=re.ASCII)
+
+
 def _identifier(hint: str) -> str:
     """The hint as a name that is no word and no literal of the grammar, "" for none."""
-    name = re.sub(r"\W", "_", hint, flags=re.ASCII)
+    name = words(hint)
     if not name.strip("_"):
         return ""
     if name[0].isdigit():

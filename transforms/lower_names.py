@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import re
 from dataclasses import dataclass, field
+
+from ..staging.names import numbered, words
 
 _TAKEN = {*keyword.kwlist, *dir(builtins), "np", "math"}
 
 
 @dataclass(slots=True)
-class Names:
-    """Hands out names for one kernel.
+class KernelNames:
+    """Hands out names for one kernel; all are visible everywhere in it.
 
-    >>> names = Names(); names.fresh("row"), names.fresh("row"), names.fresh("sum"), names.fresh("")
-    ('row', 'row_1', 'sum_1', 't')
+    >>> names = KernelNames()
+    >>> [names.fresh(hint) for hint in ("row", "row", "sum", "")]
+    ['row', 'row_1', 'sum_1', 't']
     """
 
     used: set[str] = field(default_factory=lambda: set(_TAKEN))
 
     def fresh(self, hint: str, otherwise: str = "t") -> str:
         """A name that is not in use, as close to `hint` as possible."""
-        base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or otherwise
+        base = words(hint).strip("_") or otherwise
         if base[0].isdigit():
             base = f"{otherwise}{base}"
-        name, count = base, 0
-        while name in self.used:
-            count += 1
-            name = f"{base}_{count}"
+        name = numbered(base, self.used, 1)
         self.used.add(name)
         return name

@@ -13,7 +13,7 @@ from ..staging.nodes import Apply, Cast, ErrorKind, Index, Operand, Stmt, Var
 from ..staging.primitives import Primitive
 from ..staging.types import Array, Exists, Scalar
 from .kernel_ir import Buffer, Expr, Extent, Literal, Local, Prim, Site, Space, Statement
-from .lower_names import Names
+from .lower_names import KernelNames
 
 INT = np.dtype(np.int64)
 TRUTH = np.dtype(np.bool_)
@@ -116,7 +116,7 @@ class KernelScope:
     strided: frozenset[Var] = frozenset()
     start: Local = field(default_factory=lambda: Local("start", INT))
     stop: Local = field(default_factory=lambda: Local("stop", INT))
-    names: Names = field(default_factory=Names)
+    names: KernelNames = field(default_factory=KernelNames)
     inputs: dict[Var, Local | Buffer] = field(default_factory=dict[Var, Local | Buffer])
     private: list[Buffer] = field(default_factory=list[Buffer])
     sites: list[Site] = field(default_factory=list[Site])

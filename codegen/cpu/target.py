@@ -15,12 +15,13 @@ from ...staging.decisions import Decision
 from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Block, Contiguous, Op, Program, Var
 from ...staging.passes import Options, Result, run
+from ...staging.tracing import Traced
 from ...staging.traversal import blocks
 from ...staging.types import Array
 from ...transforms.kernel_ir import Kernel
 from ...transforms.kernel_walk import nodes
 from ...transforms.lower import lower_loop
-from ...transforms.lower_names import Names
+from ...transforms.lower_names import KernelNames
 from ...transforms.pipelines import CPU
 from ..python_text import print_kernels
 from ..report import Report
@@ -68,7 +69,7 @@ class CpuTarget:
 
     name: str = "cpu"
 
-    def compile(self, traced: Any, options: Mapping[str, object]) -> CpuProgram:
+    def compile(self, traced: Traced, options: Mapping[str, object]) -> CpuProgram:
         """Maps, lowers, prints and compiles a traced program.
 
         Raises Limitation, before anything is printed, for what the target cannot do.
@@ -129,7 +130,7 @@ def lower_program(program: Program) -> dict[Op, Kernel]:
     strided = frozenset(
         q for q in program.params if isinstance(q.type, Array) and Contiguous() not in q.facts
     )
-    names = Names()
+    names = KernelNames()
     kernels: dict[Op, Kernel] = {}
 
     def visit(block: Block) -> None:

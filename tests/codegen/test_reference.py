@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pytest
 
 from parloom.codegen.reference import InterpretedProgram, ReferenceTarget
 from parloom.staging.errors import UserError
+from parloom.staging.tracing import trace_function
 from tests.compare import assert_agree
-from tests.patterns.staged import stage
 
 X = np.array([1.0, 2.0, 4.0])
 
@@ -23,8 +22,7 @@ def squares(x: Any) -> Any:
 
 def compiled(**options: object) -> InterpretedProgram:
     """The program of `squares` for the target."""
-    program, _, _ = stage(squares, X)
-    return ReferenceTarget().compile(SimpleNamespace(program=program), options)
+    return ReferenceTarget().compile(trace_function(squares, (X,)), options)
 
 
 def test_it_runs_the_staged_program() -> None:
@@ -34,7 +32,7 @@ def test_it_runs_the_staged_program() -> None:
 def test_its_report_shows_the_program_that_runs() -> None:
     report = compiled().report()
     assert report.stages == ("staged",)
-    assert report.source().startswith("program staged(")
+    assert report.source().startswith("program squares(")
     assert report.decisions == ()
 
 
