@@ -46,6 +46,19 @@ _conversion(float, WEAK_FLOAT)
 _conversion(complex, WEAK_COMPLEX)
 
 
+def _dtype_conversion(dtype: type[np.generic]) -> None:
+    """`np.float32(x)`: the staged number or array in that dtype."""
+
+    @replace(dtype)
+    def converted(*args: Any) -> object:
+        staged = len(args) == 1 and isinstance(args[0], Rep)
+        return args[0].astype(dtype) if staged else dtype(*args)
+
+
+for _code in "?bhilqBHILQefdFD":
+    _dtype_conversion(np.dtype(_code).type)
+
+
 @replace(bool)
 def _bool(*args: object) -> object:
     return truth(args[0]) if args and isinstance(args[0], Rep) else bool(*args)
@@ -56,12 +69,12 @@ def _round(x: Any, ndigits: Any = None) -> object:
     if not isinstance(x, Rep):
         return round(x) if ndigits is None else round(x, ndigits)
     if ndigits is None:
-        return convert(cast(ScalarRep, np.rint(lift_scalar(x))), WEAK_INT)
+        return convert(cast(ScalarRep, apply_ufunc(np.rint, (x,))), WEAK_INT)
     if isinstance(ndigits, Rep):
         raise Limitation("round() to a staged number of digits")
     scale = 10.0 ** abs(ndigits)
-    rounded: Any = np.rint
-    return rounded(x * scale) / scale if ndigits >= 0 else rounded(x / scale) * scale
+    scaled: Any = apply_ufunc(np.rint, (x * scale if ndigits >= 0 else x / scale,))
+    return scaled / scale if ndigits >= 0 else scaled * scale
 
 
 @replace(divmod)

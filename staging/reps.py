@@ -328,7 +328,14 @@ def numpy_ufunc(
         )
     if not all(can_lift(x) for x in inputs):
         return NotImplemented
-    return apply_ufunc(ufunc, inputs)
+    return strong(apply_ufunc(ufunc, inputs))
+
+
+def strong(value: object) -> Any:
+    """A result as NumPy's functions give it: no Python number, which would yield to a dtype."""
+    if isinstance(value, ScalarRep) and value.scalar.weak:
+        return cast(value, Scalar(value.dtype))
+    return value
 
 
 _functions: dict[object, Callable[..., object]] = {}
@@ -362,7 +369,8 @@ def _with_checked_arguments(
                 f"np.{name} with these arguments is not supported on staged values: {error}",
                 instead=f"np.{name}{signature}".split(" ->")[0],
             ) from None
-        return definition(*args, **options)
+        found = definition(*args, **options)
+        return found if function is np.size else strong(found)
 
     return call
 

@@ -589,6 +589,24 @@ def test_builtins() -> None:
         np.testing.assert_equal(run(f, x, X), f(x, X))
 
 
+def test_numpys_functions_of_python_numbers_do_not_yield() -> None:
+    def f(s: Any, x: Any) -> Any:
+        return (
+            np.sqrt(s) * x,
+            np.maximum(s, 1) * x,
+            np.where(s > 1, s, 2) * x,
+            np.clip(s, 0, 1) * x,
+            np.asarray(s) * x,
+            np.float64(s) * x,
+            np.float32(x) * s,
+        )
+
+    for s in (2, 2.5, np.float32(2.5)):
+        expected = f(s, np.ones(2, np.float32))
+        for a, b in zip(run(f, s, np.ones(2, np.float32)), expected, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+
 def test_python_numbers_stay_weak() -> None:
     def f(x: Any) -> Any:
         return x * float(x[0]), x * math.sqrt(x[1]), x * int(x[0])
