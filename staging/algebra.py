@@ -1,6 +1,6 @@
 """Constant folding and algebra on scalars: only what holds for every bit pattern.
 
-For floats x*0, x-x and x+0.0 do not hold (NaN, infinities, -0.0); x*1, x/1 and -(-x) do.
+For floats x*0, x-x and x+0.0 do not hold (NaN, infinities, -0.0); x*1 and x/1 do.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@
 Semantics
 * Arrays are values: no op writes to an operand. Sizes are i64 values that array types refer to.
 * A block sees everything bound before it in the enclosing blocks. A variable is bound once.
-* `Apply` and `Cast` never fault: integer overflow wraps, integer division by zero gives 0, floats
-  follow IEEE 754.
+* `Apply` and `Cast` never fault: integer overflow wraps, integer division by zero gives 0, an
+  integer to a negative power is its truncated inverse (0, for 0 as well; the front end checks
+  before), floats follow IEEE 754.
 * `Index` with bounds CHECKED raises IndexError for an index outside 0 <= i < size (negative indices
   have been normalised before); with PROVEN the staging code vouches for it.
 * `If` evaluates one branch. `While` and `ForLoop` carry state; a loop that runs zero times returns

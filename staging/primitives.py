@@ -47,8 +47,10 @@ class Primitive:
         return _loop(self, args)[1]
 
     def evaluate(self, *args: np.generic) -> np.generic:
-        """NumPy's value, without its warnings."""
+        """NumPy's value, without its warnings; what it refuses is in the semantics of nodes.py."""
         with np.errstate(all="ignore"):
+            if self is POWER and args[1].dtype.kind == "i" and args[1].item() < 0:
+                return _inverse_power(args[0], args[1])
             return self.function(*args)
 
 
@@ -88,6 +90,12 @@ def join(a: Scalar, b: Scalar) -> Scalar:
     first = _WEAK_KIND[a.dtype.kind](1) if a.weak else a.dtype
     second = _WEAK_KIND[b.dtype.kind](1) if b.weak else b.dtype
     return Scalar(np.result_type(first, second))
+
+
+def _inverse_power(base: np.generic, exponent: np.generic) -> np.generic:
+    """An integer to a negative power, truncated: 1 and -1 have inverses, for others it is 0."""
+    odd = base.dtype.type(exponent.item() % 2)
+    return np.power(base, odd) if base.item() in (1, -1) else base.dtype.type(0)
 
 
 def _select(cond: np.generic, a: np.generic, b: np.generic) -> np.generic:

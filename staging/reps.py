@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from .context import trace
-from .errors import Limitation, StagingTypeError, UnknownNameError
-from .nodes import Apply, Cast, Const, Operand, Var
-from .primitives import BY_UFUNC, COMPARISONS, SELECT, Primitive
+from .errors import CheckFailed, Limitation, StagingTypeError, UnknownNameError
+from .nodes import Apply, Cast, Check, Const, ErrorKind, Operand, Var
+from .primitives import (
+    BY_UFUNC,
+    COMPARISONS,
+    LESS_EQUAL,
+    MULTIPLY,
+    POWER,
+    SELECT,
+    Primitive,
+)
 from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 
 
@@ -254,10 +262,10 @@ def _compared_exactly(
 ) -> tuple[Scalar, ...]:
     """NumPy compares a Python integer by its value, also one that a narrow dtype does not hold.
 
-    Such an integer does not yield: both sides are compared as i64.
+    Such an integer does not yield: both sides are compared as i64, or as u64 against i64.
     """
     narrow = [t.dtype for t in types if not t.weak and t.dtype.kind in "iu"]
-    if primitive not in COMPARISONS or len(narrow) != 1 or narrow[0].itemsize == 8:
+    if primitive not in COMPARISONS or len(narrow) != 1 or narrow[0] == I64.dtype:
         return types
     return tuple(
         I64 if t == WEAK_INT and not _fits(a.operand, narrow[0]) else t
@@ -394,27 +402,28 @@ def numpy_function(function: Callable[..., object]) -> Callable[..., object]:
     )
 
 
+NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
+
+
 @define_ufunc(np.power)
 def _power(base: ScalarRep, exponent: ScalarRep) -> ScalarRep:
-    """NumPy's fast paths: x**2 is x*x, x**1 is x. Integers refuse known negative exponents."""
-    from .primitives import MULTIPLY, POWER
-
+    """NumPy's fast paths: x**2 is x*x, x**1 is x. Integers refuse negative exponents: known ones
+    now, others when the program runs.
+    """
     e = exponent.operand
-    if (
-        isinstance(e, Const)
-        and exponent.scalar.dtype.kind in "iuf"
-        and base.scalar.dtype.kind != "b"
-    ):
-        common = POWER.loop((base.scalar, exponent.scalar))[0]
+    common = POWER.loop((base.scalar, exponent.scalar))[0]
+    if not isinstance(e, Const):
+        if common.dtype.kind == "i" and exponent.dtype.kind == "i" and e not in trace().naturals:
+            fine = apply_primitive(LESS_EQUAL, constant(0), exponent)
+            trace().emit(Check(fine.operand, ErrorKind.VALUE, NEGATIVE_POWER))
+    elif exponent.scalar.dtype.kind in "iuf" and base.scalar.dtype.kind != "b":
         if e.value == 2:
             wide = cast(base, common)
             return apply_primitive(MULTIPLY, wide, wide)
         if e.value == 1:
             return cast(base, common)
         if e.value < 0 and common.dtype.kind in "iu":  # type: ignore[operator]
-            raise StagingTypeError(
-                "integers to negative integer powers are not allowed", instead="use floats"
-            )
+            raise CheckFailed(NEGATIVE_POWER, instead="use floats")
     return apply_primitive(POWER, base, exponent)
 
 

@@ -1,0 +1,66 @@
+"""Staged numbers: comparisons by value, integer powers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parloom as pm
+from parloom.staging.errors import CheckFailed
+from parloom.staging.primitives import POWER
+
+TARGETS = ("cpu", "python", "reference")
+NEGATIVE_POWER = re.escape("Integers to negative integer powers are not allowed.")
+
+
+@pm.jit
+def compared(x: Any, n: Any) -> Any:
+    return x < n, x >= n, x == n, n != x, n < x, x > -1, x == -1, -1 <= x
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("n", [-1, 0, 7, 2**62])
+def test_unsigned_integers_compare_with_python_integers_by_value(target: str, n: int) -> None:
+    x = np.array([0, 7, 2**63, 2**64 - 1], dtype=np.uint64)
+    expected = (x < n, x >= n, x == n, n != x, n < x, x > -1, x == -1, -1 <= x)
+    np.testing.assert_array_equal(compared.on(target)(x, n), expected)
+
+
+@pm.jit
+def raised(x: Any, n: Any) -> Any:
+    return x**n
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_integers_to_negative_powers_raise_as_in_numpy(target: str) -> None:
+    x, powers = np.array([2, 1, -1]), np.array([3, 0, 5])
+    np.testing.assert_array_equal(raised.on(target)(x, powers), x**powers)
+    np.testing.assert_array_equal(raised.on(target)(x, 3), x**3)
+    for n in (-1, np.array([3, -2, 1])):
+        with pytest.raises(ValueError, match=NEGATIVE_POWER):
+            x**n
+        with pytest.raises(CheckFailed, match=NEGATIVE_POWER):
+            raised.on(target)(x, n)
+
+
+def test_a_known_negative_power_of_an_integer_is_refused_while_staging() -> None:
+    with pytest.raises(CheckFailed, match=NEGATIVE_POWER):
+        pm.jit(lambda x: x**-1).explain(np.array([2]))
+
+
+def test_powers_that_cannot_be_negative_are_not_checked() -> None:
+    powers = pm.jit(lambda x, u: (pm.range(x.shape[0]).map(lambda i: x[i] ** i), x**2, x**u))
+    staged = powers.explain(np.arange(3), np.arange(3, dtype=np.uint8)).ir("staged")
+    assert "check" not in staged
+
+
+@pytest.mark.parametrize("base", [-3, -1, 0, 1, 2])
+@pytest.mark.parametrize("exponent", [-4, -3, -1])
+def test_the_primitive_is_total(base: int, exponent: int) -> None:
+    """What a kernel computes where a pass has moved it in front of its check."""
+    found = POWER.evaluate(np.int8(base), np.int8(exponent))
+    assert found == (base**exponent if base in (1, -1) else 0)
+    assert found.dtype == np.int8
