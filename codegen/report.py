@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..staging.decisions import Decision
@@ -15,7 +15,7 @@ from ..staging.passes import Result
 from ..staging.printer import to_text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The way of one compilation.
 
@@ -57,14 +57,34 @@ class Report:
         return self.sources[printer]
 
     def sections(self) -> list[tuple[str, str]]:
-        """Title and text of everything that a report shows."""
-        stages = [(f"program, {name}", to_text(p)) for name, p in self.result.milestones.items()]
-        decisions = "\n".join(map(str, self.decisions)) or "none"
-        texts = [(f"generated text ({name})", text) for name, text in self.sources.items()]
-        return [*stages, ("decisions", decisions), *texts]
+        """Title and text of everything that there is to show."""
+        stages = [(f"program, {name}", self.ir(name)) for name in self.result.milestones]
+        texts = [(f"kernels ({name})", text) for name, text in self.sources.items()]
+        return [
+            *stages,
+            ("decisions", _listed(d for d in self.decisions if not d.declined)),
+            ("rules that did not apply", _listed(d for d in self.decisions if d.declined)),
+            *texts,
+        ]
+
+    def __repr__(self) -> str:
+        name = self.result.milestones["staged"].name
+        stages, decisions = len(self.stages), len(self.decisions)
+        return f"<Report of {name}: {stages} stages, {decisions} decisions; print shows it>"
 
     def __str__(self) -> str:
-        return "\n\n".join(f"== {title}\n{text.rstrip()}" for title, text in self.sections()) + "\n"
+        """Everything but the texts of further printers, which are for machines."""
+        further = {f"kernels ({name})": name for name in list(self.sources)[1:]}
+        parts = [
+            f"== {title}\n{text.rstrip()}"
+            for title, text in self.sections()
+            if title not in further
+        ]
+        parts += [
+            f"== {title}\n{len(self.sources[name].splitlines())} lines: report.source({name!r})"
+            for title, name in further.items()
+        ]
+        return "\n\n".join(parts) + "\n"
 
     def _repr_html_(self) -> str:
         parts = (
@@ -89,3 +109,7 @@ class Report:
             for d in self.decisions
         ]
         return json.dumps({"stages": stages, "decisions": decisions, "sources": dict(self.sources)})
+
+
+def _listed(decisions: Iterable[Decision]) -> str:
+    return "\n".join(map(str, decisions)) or "none"
