@@ -100,7 +100,7 @@ def power_int(a: Any, b: Any, one: Any) -> Any:
     if b < 0:
         if a == 1:
             return a
-        return a * (1 - 2 * (-b & 1)) if a + 1 == 0 else a - a
+        return one - 2 * (b & 1) if a + 1 == 0 else a - a
     result = one
     while b > 0:
         if b & 1 == 1:

@@ -6,11 +6,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..patterns.generators import MultiLoop
+from ..staging import primitives as p
 from ..staging.errors import Limitation
 from ..staging.locations import Location
-from ..staging.nodes import Block, Callback, Program, Stmt, Var
+from ..staging.nodes import Apply, Block, Callback, Program, Stmt, Var
 from ..staging.traversal import blocks, result_blocks
-from ..staging.types import Array, Type
+from ..staging.types import Array, Scalar, Type
+
+COMPLEX = (
+    p.ADD,
+    p.SUBTRACT,
+    p.MULTIPLY,
+    p.DIVIDE,
+    p.SQUARE,
+    p.NEGATIVE,
+    p.POSITIVE,
+    p.ABSOLUTE,
+    p.EQUAL,
+    p.NOT_EQUAL,
+    p.LOGICAL_AND,
+    p.LOGICAL_OR,
+    p.LOGICAL_XOR,
+    p.LOGICAL_NOT,
+    p.ISNAN,
+    p.ISINF,
+    p.ISFINITE,
+    p.SELECT,
+)
+"""What kernels can do with complex numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +43,7 @@ class Unsupported:
     what: str
     why: str
     sources: tuple[Location, ...]
+    instead: str = ""
 
 
 def refuse(found: Iterator[Unsupported], target: str) -> None:
@@ -29,18 +53,25 @@ def refuse(found: Iterator[Unsupported], target: str) -> None:
             f"{item.what} is not supported by the target {target}",
             where=item.sources,
             why=item.why,
+            instead=item.instead,
         )
 
 
-def in_parallel(block: Block, inside: bool = False) -> Iterator[tuple[Stmt, bool]]:
-    """Every statement, and whether it stands inside a parallel loop."""
+def in_parallel(
+    block: Block, inside: bool = False, around: tuple[Location, ...] = ()
+) -> Iterator[tuple[Stmt, bool, tuple[Location, ...]]]:
+    """Every statement, whether it stands inside a parallel loop, and the user's lines.
+
+    A statement that has none, as those of a reducer, has the lines of the one around it.
+    """
     for stmt in block.stmts:
-        yield stmt, inside
+        places = stmt.sources or around
+        yield stmt, inside, places
         within = inside or isinstance(stmt.op, MultiLoop)
         for inner in blocks(stmt.op):
-            yield from in_parallel(inner, within)
+            yield from in_parallel(inner, within, places)
     for inner in result_blocks(block):
-        yield from in_parallel(inner, inside)
+        yield from in_parallel(inner, inside, around)
 
 
 def dtype_problem(type_: Type) -> str:
@@ -57,19 +88,34 @@ def cpu_problems(program: Program) -> Iterator[Unsupported]:
     """What compiled CPU kernels cannot do."""
     for param in program.params:
         yield from variable_problems(param, ())
-    for stmt, inside in in_parallel(program.body):
+    for stmt, inside, places in in_parallel(program.body):
         for binder in stmt.binders:
-            yield from variable_problems(binder, stmt.sources)
+            yield from variable_problems(binder, places)
+        if inside and isinstance(stmt.op, Apply):
+            yield from complex_problems(stmt.op, places)
         if inside and isinstance(stmt.op, Callback):
             yield Unsupported(
                 "a call back into Python inside a parallel loop",
                 "the iterations run on several threads, without the interpreter",
-                stmt.sources,
+                places,
+                "collect the values in an array, and call the function after the loop",
             )
+
+
+def complex_problems(op: Apply, sources: tuple[Location, ...]) -> Iterator[Unsupported]:
+    """Functions that kernels know for real numbers only."""
+    types = [a.type for a in op.args if isinstance(a.type, Scalar)]
+    if op.primitive not in COMPLEX and any(t.dtype.kind == "c" for t in types):
+        yield Unsupported(
+            f"{op.primitive.name} of complex numbers inside a parallel loop",
+            f"kernels have these for them: {', '.join(known.name for known in COMPLEX)}",
+            sources,
+        )
 
 
 def variable_problems(var: Var, sources: tuple[Location, ...]) -> Iterator[Unsupported]:
     """What is wrong with a variable's type."""
     why = dtype_problem(var.type)
     if why:
-        yield Unsupported(f"the dtype of {var.name or 'a value'} ({var.type})", why, sources)
+        what = f"the dtype of {var.name or 'a value'} ({var.type})"
+        yield Unsupported(what, why, sources, "convert it: x.astype(np.float32), say")
