@@ -129,7 +129,8 @@ class Checker:
         for binder, type_ in zip(stmt.binders, signature, strict=True):
             closed = close_type(type_, stmt.binders)
             self._bind(binder)
-            self.require(binder.type == closed, f"{binder} is {binder.type}, its value is {closed}")
+            if binder.type != closed:
+                raise self._error(f"{binder} is {binder.type}, its value is {closed}")
 
     def _signature(self, stmt: Stmt) -> tuple[Type, ...]:
         try:
@@ -147,35 +148,38 @@ class Checker:
             own(self, node)
 
     def _bind(self, var: Var) -> None:
-        self.require(var not in self._bound, f"{var} is bound twice")
+        if var in self._bound:
+            raise self._error(f"{var} is bound twice")
         for size in type_vars(var.type):
-            self.require(size in self._visible, f"size {size} of {var} is not visible here")
-            self.require(size.type == INDEX, f"size {size} of {var} is {size.type}")
+            if size not in self._visible:
+                raise self._error(f"size {size} of {var} is not visible here")
+            if size.type != INDEX:
+                raise self._error(f"size {size} of {var} is {size.type}")
         self._bound.add(var)
         self._visible.add(var)
 
     def _see(self, operand: Operand) -> None:
-        self.require(
-            isinstance(operand, Const) or operand in self._visible, f"{operand} is not visible here"
-        )
+        if not isinstance(operand, Const) and operand not in self._visible:
+            raise self._error(f"{operand} is not visible here")
 
     # What rules are made of.
 
     def boolean(self, operand: Operand, what: str) -> None:
         """The operand is a truth value."""
-        self.require(operand.type == BOOL, f"{what} is {operand.type}, not bool")
+        if operand.type != BOOL:
+            raise self._error(f"{what} is {operand.type}, not bool")
 
     def index(self, operand: Operand, what: str) -> None:
         """The operand is an i64, weak or not."""
         type_ = operand.type
-        self.require(
-            isinstance(type_, Scalar) and type_.dtype == I64.dtype, f"{what} is {type_}, not i64"
-        )
+        if not isinstance(type_, Scalar) or type_.dtype != I64.dtype:
+            raise self._error(f"{what} is {type_}, not i64")
 
     def same(self, found: Sequence[Type], wanted: Sequence[Type], what: str) -> None:
         """The types are equal, one by one."""
-        texts = (", ".join(map(str, types)) for types in (found, wanted))
-        self.require(tuple(found) == tuple(wanted), f"{what}: {' instead of '.join(texts)}")
+        if tuple(found) != tuple(wanted):
+            texts = (", ".join(map(str, types)) for types in (found, wanted))
+            raise self._error(f"{what}: {' instead of '.join(texts)}")
 
 
 def _shown(stmt: Stmt) -> str:

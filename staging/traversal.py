@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -49,10 +50,31 @@ def operands(node: Node) -> tuple[Operand, ...]:
     return tuple(v for v in _walk(node, []) if not isinstance(v, Block))
 
 
+_flat: dict[type[Node], bool] = {}
+
+
+def is_flat(node_type: type[Node]) -> bool:
+    """Whether no field of the class can hold a block or a node, by the fields' annotations."""
+    found = _flat.get(node_type)
+    if found is None:
+        nested = {"Block", *(cls.__name__ for cls in _node_classes(Node))}
+        words = (set(re.findall(r"\w+", str(f.type))) for f in dataclasses.fields(node_type))
+        found = _flat[node_type] = not any(nested & word for word in words)
+    return found
+
+
+def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
+    yield base
+    for cls in base.__subclasses__():
+        yield from _node_classes(cls)
+
+
 def blocks(node: Node) -> tuple[Block, ...]:
     """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the
     body's results).
     """
+    if is_flat(type(node)):
+        return ()
     return tuple(v for v in _walk(node, []) if isinstance(v, Block))
 
 
@@ -166,11 +188,13 @@ def key(value: object, numbering: dict[Var, int] | None = None) -> object:
 
 def _key(value: object, bound: dict[Var, int]) -> object:
     if isinstance(value, Var):
-        return ("bound", bound[value]) if value in bound else value
-    if isinstance(value, Node):
-        return (type(value), *(_key(field, bound) for _, field in field_values(value)))
+        number = bound.get(value)
+        return value if number is None else ("bound", number)
     if isinstance(value, tuple):
-        return tuple(_key(item, bound) for item in cast(tuple[object, ...], value))
+        return tuple([_key(item, bound) for item in cast(tuple[object, ...], value)])
+    if isinstance(value, Node):
+        kind = type(value)
+        return (kind, *[_key(getattr(value, name), bound) for name in _fields(kind)])
     if isinstance(value, Block):
         for param in value.params:
             bound[param] = len(bound)
