@@ -15,6 +15,7 @@ from .calls import callee, replace, staged_callable
 from .context import trace
 from .control import decide
 from .errors import Limitation, StagingTypeError
+from .guards import check_written, load_attribute
 from .iteration import (
     StagedEnumerate,
     StagedRange,
@@ -125,9 +126,19 @@ for _original in (map, filter, functools.reduce):
 
 @replace(getattr)
 def _getattr(owner: object, name: str, *default: object) -> object:
-    from .guards import load_attribute
-
     return getattr(owner, name, *default) if default else load_attribute(owner, name)
+
+
+@replace(setattr)
+def _setattr(owner: object, name: str, value: object) -> None:
+    check_written(owner, f"the attribute {name}")
+    setattr(owner, name, value)
+
+
+@replace(delattr)
+def _delattr(owner: object, name: str) -> None:
+    check_written(owner, f"the attribute {name}")
+    delattr(owner, name)
 
 
 # Reductions.

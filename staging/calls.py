@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from .context import current
 from .errors import Limitation
-from .guards import guard_unrewritten
+from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
 from .reps import staged_function
@@ -54,6 +54,7 @@ def callee(f: Any) -> Any:
     if issubclass(type(f), functools.partial):
         return functools.partial(callee(f.func), *f.args, **f.keywords)
     _refuse_impure(f)
+    check_method(f)
     own_call: object = inspect.getattr_static(cast(Any, type)(f), "__call__", None)
     if is_users_function(own_call):
         return MethodType(virtualize(own_call), f)

@@ -9,7 +9,7 @@ again at each call.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping, MutableSequence, MutableSet
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MethodType
 from typing import Any, Protocol, cast
@@ -111,24 +111,67 @@ class RecordingTrace(Trace):
     """A trace that remembers what it read from outside.
 
     outside : objects that existed before the trace and were reached from captured variables or
-    static arguments
+        static arguments, as far as their contents or attributes are guarded
+    reached : these and the others, so that nothing is written to them
     """
 
     guards: dict[tuple[int, str], Guard] = field(default_factory=dict[tuple[int, str], Guard])
     outside: dict[int, object] = field(default_factory=dict[int, object])
+    reached: dict[int, object] = field(default_factory=dict[int, object])
     readers: dict[int, Source] = field(default_factory=dict[int, Source])
 
     def check_unchanged(self) -> None:
         """UserError when staging itself changed something that it had read."""
         for guard in self.guards.values():
             if not guard.holds():
-                raise UserError(
-                    f"{guard.source.name} changes while the function is staged",
-                    where=guard.where,
-                    why="staging runs the function once; what it does to its surroundings then "
-                    "would not happen again at each call",
-                    instead="pass it as an argument and return the new value",
-                )
+                raise changes(guard.source.name, guard.where)
+
+    def check_not_reached(self, owner: object, name: str) -> None:
+        """UserError when `name`, a place in `owner` that is about to be written, is outside."""
+        if id(owner) in self.reached:
+            raise changes(name, caller())
+
+    def name_of(self, value: object) -> str:
+        """What the user calls an object that was captured."""
+        found = (g.source.name for g in self.guards.values() if g.source.read() is value)
+        return next(found, f"an object ({type(value).__name__}) made outside")
+
+
+def changes(name: str, where: Location) -> UserError:
+    """The error for a change of the surroundings."""
+    return UserError(
+        f"{name} changes while the function is staged",
+        where=where,
+        why="staging runs the function once; what it does to its surroundings then would not "
+        "happen again at each call",
+        instead="pass it as an argument and return the new value",
+    )
+
+
+def check_written(owner: object, name: str) -> None:
+    """UserError when `owner` existed before the trace in progress: it would change once."""
+    t = current()
+    if isinstance(t, RecordingTrace):
+        t.check_not_reached(owner, name)
+
+
+_NAMES = """
+add append appendleft clear difference_update discard extend extendleft fill insert
+intersection_update partition pop popitem popleft put remove resize reverse rotate setdefault sort
+subtract symmetric_difference_update update __delitem__ __iadd__ __ior__ __setitem__
+"""
+_CHANGING = frozenset(_NAMES.split())
+
+
+def check_method(f: object) -> None:
+    """UserError when `f` changes a list, a dict, a set, an array or the like that existed before
+    the trace in progress.
+    """
+    t, owner = current(), getattr(f, "__self__", None)
+    if not isinstance(t, RecordingTrace) or not isinstance(owner, _MUTABLE):
+        return
+    if id(cast(object, owner)) in t.reached and getattr(f, "__name__", "") in _CHANGING:
+        raise changes(t.name_of(cast(object, owner)), caller())
 
 
 def load(source: Source, value: object) -> object:
@@ -189,8 +232,9 @@ def guard_unrewritten(f: FunctionType) -> None:
 
 
 def _reach(t: RecordingTrace, value: object) -> None:
-    if id(value) in t.outside or _is_scalar(value):
+    if id(value) in t.reached or _is_scalar(value):
         return
+    t.reached[id(value)] = value
     if _is_container(value):
         t.outside[id(value)] = value
         for item in _items(value):
@@ -223,6 +267,7 @@ def _has_layout(value: object, layout: object) -> bool:
 
 # Tests by kind of value.
 
+_MUTABLE = (MutableSequence, MutableMapping, MutableSet, np.ndarray)
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic, enum.Enum, range, slice)
 
 

@@ -12,7 +12,7 @@ from .builtin_calls import callee  # with the builtins registered
 from .context import current, trace
 from .control import decide, if_then_else, mark
 from .errors import Limitation, StagingTypeError
-from .guards import Cell, Global, load, load_attribute
+from .guards import Cell, Global, changes, check_written, load, load_attribute
 from .iteration import is_staged_iterable
 from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
@@ -49,6 +49,16 @@ class Hooks:
     def attribute(self, owner: object, name: str) -> object:
         """`owner.name`"""
         return load_attribute(owner, name)
+
+    def written(self, owner: Any, name: str) -> Any:
+        """`owner`, of which the part `name` is about to be assigned or deleted."""
+        check_written(owner, name)
+        return owner
+
+    def rebinds(self, name: str, at: Place) -> None:
+        """Refuses that a variable of the surroundings is assigned or deleted."""
+        if current() is not None:
+            raise changes(name, self.location(at))
 
     def callee(self, f: object) -> object:
         """The function to call in place of `f`."""

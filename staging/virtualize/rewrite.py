@@ -9,6 +9,8 @@
     captured       _parloom_.load_global("captured", captured)
     a.b            _parloom_.attribute(a, "b")
     (x := a)       (x := _parloom_.named("x", a))
+    a.b = c        _parloom_.written(a, "a.b").b = c
+    a[i] = c       _parloom_.written(a, "a[i]")[i] = c
 
 Every new node has the location of the one that it replaces.
 """
@@ -31,6 +33,9 @@ _FRAME_DEPENDENT = frozenset({"super", "locals", "globals", "vars", "dir", "eval
 _COMPREHENSION = TypeVar(
     "_COMPREHENSION", ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 )
+
+
+_PART = TypeVar("_PART", ast.Attribute, ast.Subscript)
 
 
 class Expressions(ast.NodeTransformer):
@@ -94,10 +99,23 @@ class Expressions(ast.NodeTransformer):
         return self.hook(kind, node, ast.Constant(self.private(node.id)), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return self.written(node)
         value = self.expr(node.value)
-        if isinstance(node.ctx, ast.Load):
-            return self.hook("attribute", node, value, ast.Constant(self.private(node.attr)))
-        node.value = value
+        return self.hook("attribute", node, value, ast.Constant(self.private(node.attr)))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            node = self.written(node)
+        else:
+            node.value = self.expr(node.value)
+        node.slice = self.expr(node.slice)
+        return node
+
+    def written(self, node: _PART) -> _PART:
+        """An attribute or an item that is assigned or deleted: in an object that may be."""
+        name = ast.Constant(ast.unparse(node))
+        node.value = self.hook("written", node, self.expr(node.value), name)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

@@ -28,6 +28,22 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
     return {name: place(node) for node in own_nodes(nodes) for name in _binds(node)}
 
 
+def binds(stmt: ast.stmt) -> dict[str, Place]:
+    """The names that a statement binds itself, not by the statements inside it."""
+    found = dict.fromkeys(_binds(stmt), place(stmt))
+    for child in [] if isinstance(stmt, _SCOPES) else ast.iter_child_nodes(stmt):
+        match child:
+            case ast.stmt():
+                pass
+            case ast.ExceptHandler():
+                found.update(dict.fromkeys(_binds(child), place(child)))
+            case ast.match_case():
+                found.update(assigned([child.pattern]))
+            case _:
+                found.update(assigned([child]))
+    return found
+
+
 def _binds(node: ast.AST) -> list[str]:
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):

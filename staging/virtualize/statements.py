@@ -25,6 +25,9 @@
                                if p.restores: x, y, t = p.values()
                                B
 
+    global n               _parloom_.rebinds("n", place)
+    n += a        ->       n += a
+
 The user's code stays in the user's frame, so that a condition known while staging has Python's
 meaning whatever the branch contains. What a recorded one cannot contain is found here and refused
 by the region, with its line.
@@ -40,6 +43,7 @@ from .rewrite import Expressions, located, names_tuple
 from .scopes import (
     Place,
     assigned,
+    binds,
     binds_in_expression,
     body_of,
     global_names,
@@ -110,9 +114,19 @@ class Statements(Expressions):
         """The rewritten statements."""
         made: list[ast.stmt] = []
         for stmt in stmts:
+            made.extend(self._rebinds(stmt))
             found: object = self.visit(stmt)
             made.extend(found if isinstance(found, list) else [found])  # type: ignore[list-item]
         return made
+
+    def _rebinds(self, stmt: ast.stmt) -> list[ast.stmt]:
+        """What refuses that the statement binds variables of the surroundings."""
+        hooks = [
+            self.hook("rebinds", stmt, ast.Constant(name), _constant(at, stmt))
+            for name, at in binds(stmt).items()
+            if name in self.globals[-1] or self.is_captured(name)
+        ]
+        return [located(ast.Expr(hook), stmt) for hook in hooks]
 
     def nested(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements of a compound statement."""
@@ -249,6 +263,7 @@ class Statements(Expressions):
     def visit_With(self, node: ast.With) -> ast.stmt:
         for item in node.items:
             item.context_expr = self.expr(item.context_expr)
+            item.optional_vars = item.optional_vars and self.expr(item.optional_vars)
         node.body = self.nested(node.body)
         return node
 
