@@ -32,7 +32,7 @@ from .kernel_ir import (
     Statement,
     Store,
 )
-from .kernel_walk import parameters, stays_in_scratch
+from .kernel_walk import has_loops, parameters, stays_in_scratch
 from .lower_block import BlockLowering, may_strip
 from .lower_generators import Part, make_part
 from .lower_jam import jam_block, own_index, round_down, shifted
@@ -48,6 +48,7 @@ from .lower_scope import (
     integer,
     prim,
 )
+from .lower_whole import as_loops
 
 
 def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
@@ -96,6 +97,8 @@ def small_function(
     out: list[Statement] = []
     for hook in hooks:
         hook(BlockLowering(scope, {}, out, integer(0)))
+    if has_loops(out):
+        out = as_loops(BlockLowering(scope, {}, out, integer(0)), out)
     return Function(name, parameters(out, (), fault), tuple(out))
 
 

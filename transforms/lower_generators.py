@@ -31,7 +31,6 @@ from .kernel_ir import (
     Statement,
     Store,
 )
-from .kernel_walk import has_loops
 from .lower_block import BlockLowering
 from .lower_jam import jam_block
 from .lower_nested import empty_error, fold_step
@@ -41,7 +40,6 @@ from .lower_reduce import (
     accumulate_copies,
     combine_general,
     combined,
-    copy,
     fill,
     nest,
     sums_wide,
@@ -59,6 +57,7 @@ from .lower_scope import (
     prim,
     truth,
 )
+from .lower_whole import extents_of
 
 ONE = (1,)
 
@@ -299,12 +298,6 @@ def state_place(state: Buffer, binder: Var) -> Place:
     return Place(state, (integer(0),) if isinstance(binder.type, Scalar) else ())
 
 
-def extents_of(b: BlockLowering, buffer: Buffer) -> tuple[Expr, ...]:
-    """A buffer's extents as expressions."""
-    assert not any(isinstance(d, tuple) for d in buffer.shape)
-    return tuple(b.expr(d) for d in buffer.shape if not isinstance(d, tuple))
-
-
 def with_state(
     scope: KernelScope,
     part: Part,
@@ -354,11 +347,7 @@ def combine_seen(
         combine_places(b, reducer, places, sources, 0)
     with b.nested(only):
         for place, source in zip(places, sources, strict=True):
-            if has_loops(both):  # then the function is compiled, and has no whole-array statements
-                extents = () if place.prefix else extents_of(b, array_buffer(place))
-                copy(b, place, source, extents)
-            else:
-                b.out.append(Merge(array_buffer(place), array_buffer(source)))
+            b.out.append(Merge(array_buffer(place), array_buffer(source)))
         b.out.append(Store(seen, zero, truth(True)))
     choice = If(Load(seen, zero), both, only)
     b.out.append(If(Load(other, zero), (choice,)))
