@@ -145,11 +145,10 @@ class ArrayRep(reps.Arithmetic, Aggregates):
 
     def __iter__(self) -> Iterator[Any]:
         if sizes.static(self.sizes[0]) is None:
-            raise StagingTypeError(
+            raise reps.not_rewritten(
                 "iteration over a staged array outside of a staged function's own source",
-                why="its length is known only when the compiled program runs",
-                instead="x.map(f), x.rows.map(f), or a for statement in a function that "
-                "parloom stages",
+                "its length is known only when the compiled program runs",
+                "x.map(f), x.rows.map(f), or a for statement in a function that parloom stages",
             )
         return iter([self[k] for k in range(len(self))])
 

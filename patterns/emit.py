@@ -197,8 +197,11 @@ def _result(value: Rep) -> Block:
 
 
 def _visible(value: Rep) -> Operand:
-    """The value's operand, after a check that the innermost loop's surroundings know its sizes."""
+    """The value's operand, after a check that it has not leaked, and that the innermost loop's
+    surroundings know its sizes.
+    """
     operand = value.operand
+    trace().check_visible(operand)
     builder = trace().builder
     inside = [v for v in type_vars(operand.type) if builder.depth(v) >= _loop_depth()]
     if inside:

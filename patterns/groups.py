@@ -83,6 +83,9 @@ class Groups:
             emit.fold(self.source.domain, location, value, binary(primitive, name), (self.size,))
         )
 
+    def __repr__(self) -> str:
+        return "<staged grouping>"
+
     def __getattr__(self, name: str) -> NoReturn:
         if name in ("min", "max", "argmin", "argmax", "reduce", "map"):
             raise Limitation(

@@ -205,8 +205,9 @@ def _put(cell: Cell, array: Any) -> None:
     if cell.scope is not trace().builder.scopes[-1]:
         raise Limitation(
             "a write to an array that was made outside of this function, branch or loop",
-            why="patterns may run in any order, and a branch may not run at all",
-            instead="return the new value: x.map(f), np.where(cond, a, b), or an assignment "
-            "`a = ...` in a loop",
+            why="what a pattern's function, a branch or a loop changes, it changes by assigning "
+            "to a variable",
+            instead="where every element is written: a = x.map(f) or a = pm.collect(shape, f); "
+            "else copy first, here: a = a.copy()",
         )
     cell.value = array.operand

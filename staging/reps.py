@@ -7,7 +7,6 @@ knows no array operation.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Hashable
@@ -17,6 +16,7 @@ import numpy as np
 
 from .context import trace
 from .errors import CheckFailed, Limitation, StagingTypeError, UnknownNameError
+from .locations import caller
 from .nodes import Apply, Cast, Check, Const, ErrorKind, Operand, Var
 from .primitives import (
     BY_UFUNC,
@@ -28,6 +28,7 @@ from .primitives import (
     Primitive,
 )
 from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
+from .unsupported import instead_of, is_method
 
 
 class Rep:
@@ -108,17 +109,28 @@ def unknown_attribute(rep: object, name: str) -> AttributeError:
     """The error for an attribute that a staged value does not have; it names the nearest one."""
     if name.startswith("_"):
         return AttributeError(f"{type(rep).__name__} has no attribute {name!r}")
-    known = sorted(n for n in dir(type(rep)) if not n.startswith("_"))
-    near = difflib.get_close_matches(name, known, n=1)
-    described = f"{rep!r}"[1:-1]
-    return UnknownNameError(
-        f"a {described} has no attribute {name!r}",
-        instead=f"did you mean {near[0]!r}?" if near else "",
-    )
+    known = [n for n in dir(type(rep)) if not n.startswith("_")]
+    described = f"a {f'{rep!r}'[1:-1]}"
+    what = f"{described} has no attribute {name!r}"
+    if isinstance(rep, Arithmetic) and is_method(name):
+        what = f"ndarray.{name} is not supported on staged values"
+    return UnknownNameError(what, instead=instead_of(name, known))
 
 
 def _trap(what: str, why: str, instead: str) -> NoReturn:
-    raise StagingTypeError(what, why=why, instead=instead)
+    raise not_rewritten(what, why, instead)
+
+
+def not_rewritten(what: str, why: str, instead: str) -> StagingTypeError:
+    """The error for a use that works only where parloom rewrites the source; it says where the
+    source cannot be had.
+    """
+    place = caller()
+    if not place.text:
+        function = place.function or "the function"
+        why = f"{why}; and the source of {function} is not to be had from {place.file}"
+        instead = f"define {function} in a file or a notebook's cell; elsewhere: {instead}"
+    return StagingTypeError(what, where=place, why=why, instead=instead)
 
 
 def _binary(ufunc: np.ufunc) -> Any:
@@ -316,9 +328,10 @@ def scalar_ufunc(ufunc: np.ufunc, args: tuple[ScalarRep, ...]) -> ScalarRep:
     if ufunc in _definitions:
         return _definitions[ufunc](*args)
     if ufunc not in BY_UFUNC:
-        known = ", ".join(sorted(u.__name__ for u in (*BY_UFUNC, *_definitions)))
+        known = [u.__name__ for u in (*BY_UFUNC, *_definitions)]
         raise Limitation(
-            f"np.{ufunc.__name__} is not supported on staged values", instead=f"one of {known}"
+            f"np.{ufunc.__name__} is not supported on staged values",
+            instead=instead_of(ufunc.__name__, known, "np.{}"),
         )
     return apply_primitive(BY_UFUNC[ufunc], *args)
 
@@ -372,10 +385,10 @@ def _with_checked_arguments(
         try:
             signature.bind(*args, **options)
         except TypeError as error:
-            name = getattr(function, "__name__", "function")
+            name = full_name(function)
             raise Limitation(
-                f"np.{name} with these arguments is not supported on staged values: {error}",
-                instead=f"np.{name}{signature}".split(" ->")[0],
+                f"{name} with these arguments is not supported on staged values: {error}",
+                instead=f"{name}{signature}".split(" ->")[0],
             ) from None
         found = definition(*args, **options)
         return found if function is np.size else strong(found)
@@ -393,13 +406,21 @@ def numpy_function(function: Callable[..., object]) -> Callable[..., object]:
     found = staged_function(function)
     if found is not None:
         return found
-    name = getattr(function, "__name__", repr(function))
-    known = sorted({str(getattr(f, "__name__", f)) for f in _functions})
-    near = difflib.get_close_matches(name, known, n=3)
+    known = [full_name(f) for f in _functions]
     raise Limitation(
-        f"np.{name} is not supported on staged values",
-        instead=f"one of np.{', np.'.join(near or known)}",
+        f"{full_name(function)} is not supported on staged values",
+        instead=instead_of(getattr(function, "__name__", ""), known),
     )
+
+
+def full_name(function: object) -> str:
+    """A NumPy function's name as users write it.
+
+    >>> full_name(np.linalg.norm), full_name(np.sum)
+    ('np.linalg.norm', 'np.sum')
+    """
+    module = str(getattr(function, "__module__", "numpy"))
+    return f"np{module.removeprefix('numpy')}.{getattr(function, '__name__', repr(function))}"
 
 
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."

@@ -75,7 +75,12 @@ def _stack_numbers(parts: Sequence[Rep]) -> Rep:
 @define_function(np.concatenate)
 def concatenate(arrays: object, axis: int = 0) -> Rep:
     """Arrays one after the other along an axis; the other sizes must be equal."""
-    members = [as_array(part) for part in parts_of(arrays)]
+    parts = parts_of(arrays)
+    if any(isinstance(part, ScalarRep) for part in parts):
+        raise ShapeError(
+            "np.concatenate of a number", why="it has no axis", instead="np.stack of the numbers"
+        )
+    members = [as_array(part) for part in parts]
     place = axis_number(axis, members[0].ndim)
     starts: list[Size] = [size_operand(0)]
     for member in members:

@@ -245,6 +245,17 @@ def test_a_leaked_element_is_refused() -> None:
         stage(f, V)
 
 
+@pytest.mark.parametrize("join", [np.stack, lambda kept: kept])
+def test_a_leaked_element_is_no_part_of_an_array(join: Any) -> None:
+    def f(v: Any) -> Any:
+        kept: list[Any] = []
+        v.map(lambda e: kept.append(e) or e)  # type: ignore[func-returns-value]
+        return v + join(kept)[0]
+
+    with pytest.raises(errors.UserError, match="outside of the block that computes it"):
+        stage(f, V)
+
+
 def test_empty_collections() -> None:
     empty = np.zeros((0, 3))
     both(lambda x: x.rows.sum(), empty)

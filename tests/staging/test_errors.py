@@ -89,6 +89,35 @@ def test_staged_values_outside_of_rewritten_code_are_trapped(use: Any, what: str
     assert any(line.startswith("  instead: ") for line in lines)
 
 
+@pytest.mark.parametrize("body", ["x if x[0] > 0 else -x", "[v for v in x]", "int(x[0, 0])"])
+def test_a_function_typed_at_the_prompt_is_named_as_the_reason(body: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(compile(f"def typed(x):\n    return {body}\n", "<stdin>", "exec"), scope)
+    typed: Any = jit(scope["typed"])
+    with pytest.raises(errors.StagingTypeError) as caught:
+        typed.trace(X)
+    text = str(caught.value)
+    assert "the source of typed is not to be had from <stdin>" in text
+    assert "instead: define typed in a file or a notebook's cell" in text
+
+
+@pytest.mark.parametrize(
+    ("use", "what", "instead"),
+    [
+        (lambda x: x.sort(), "ndarray.sort is not supported on staged values", "sort before"),
+        (lambda x: x.reshape(-1), "ndarray.reshape is not supported", "x.ravel()"),
+        (lambda x: x.columns, "has no attribute 'columns'", "did you mean 'cols'?"),
+        (lambda x: x.group_by(x, size=2).std(), "a staged grouping has no attribute 'std'", ""),
+    ],
+)
+def test_methods_that_are_not_there(use: Any, what: str, instead: str) -> None:
+    jitted: Any = jit(use)
+    with pytest.raises(errors.UnknownNameError) as caught:
+        jitted.trace(X)
+    assert what in str(caught.value)
+    assert instead in str(caught.value)
+
+
 def test_errors_of_the_running_program_have_the_users_line() -> None:
     class Interpreted:
         def __init__(self, traced: Any) -> None:
