@@ -14,9 +14,9 @@ import numpy as np
 
 from ..staging import primitives as p
 from ..staging.builder import Builder
+from ..staging.equality import key
 from ..staging.nodes import Apply, Block, Const, Index, Node, Operand, Stmt, Var
 from ..staging.primitives import Primitive
-from ..staging.traversal import key
 from ..staging.types import BOOL, I64, INDEX, Array, Scalar, Type
 
 

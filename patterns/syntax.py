@@ -19,11 +19,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..staging import primitives as p
+from ..staging.equality import key
 from ..staging.nodes import Const, Operand
 from ..staging.records import read as read_record
 from ..staging.records import record, text_of
 from ..staging.syntax import Deferred, Kind, form, kinds, register
-from ..staging.traversal import key
 from ..staging.types import Scalar, Type
 from .generators import Collect, Fold, Mapping, MultiLoop, Reduce
 from .reducers import (

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from . import algebra as algebra  # its rules are part of every construction
 from . import rules
+from .equality import key
 from .locations import Location
 from .nodes import ORDERED, Block, Const, Fact, Node, Op, Operand, Stmt, Var, operand_dim
-from .traversal import effects, key, operands, type_vars
+from .traversal import effects, operands, type_vars
 from .types import Array, Exists, Type
 
 

@@ -114,7 +114,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Block:
-    """Parameters, statements and results; compared up to renaming by `traversal.equal`."""
+    """Parameters, statements and results; compared up to renaming by `equality.equal`."""
 
     params: tuple[Var, ...]
     stmts: tuple[Stmt, ...]

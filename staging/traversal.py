@@ -1,4 +1,4 @@
-"""What a node's fields tell: operands, blocks, rebuilding, free variables, effects, equality."""
+"""What a node's fields tell: operands, blocks, rebuilding, free variables, effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from .nodes import Block, Const, Effects, Node, Op, Operand, Program, Stmt, Var
+from .nodes import Block, Const, Effects, Node, Op, Operand, Stmt, Var
 from .types import Array, Type
 
 N = TypeVar("N", bound=Node)
@@ -17,7 +17,8 @@ N = TypeVar("N", bound=Node)
 _names: dict[type[Node], tuple[str, ...]] = {}
 
 
-def _fields(node_type: type[Node]) -> tuple[str, ...]:
+def fields(node_type: type[Node]) -> tuple[str, ...]:
+    """The names of a node class's fields, in order."""
     found = _names.get(node_type)
     if found is None:
         found = _names[node_type] = tuple(f.name for f in dataclasses.fields(node_type))
@@ -26,7 +27,7 @@ def _fields(node_type: type[Node]) -> tuple[str, ...]:
 
 def field_values(node: Node) -> tuple[tuple[str, object], ...]:
     """The declared fields in order, with their values."""
-    return tuple((name, getattr(node, name)) for name in _fields(type(node)))
+    return tuple((name, getattr(node, name)) for name in fields(type(node)))
 
 
 _ENDS = (Var, Const, Block)
@@ -40,7 +41,7 @@ def _walk(value: object, found: list[Operand | Block]) -> list[Operand | Block]:
         for item in cast(tuple[object, ...], value):
             _walk(item, found)
     elif isinstance(value, Node):
-        for name in _fields(type(value)):
+        for name in fields(type(value)):
             _walk(getattr(value, name), found)
     return found
 
@@ -173,60 +174,3 @@ def walk_stmts(block: Block) -> Iterator[Stmt]:
             yield from walk_stmts(inner)
     for inner in result_blocks(block):
         yield from walk_stmts(inner)
-
-
-# Structural keys: equal keys mean equal up to the names of variables bound inside.
-
-
-def key(value: object, numbering: dict[Var, int] | None = None) -> object:
-    """A hashable value, the same for two nodes or blocks that are equal up to renaming.
-
-    Free variables count by identity. Locations and names are no part of it.
-    """
-    return _key(value, {} if numbering is None else numbering)
-
-
-def _key(value: object, bound: dict[Var, int]) -> object:
-    if isinstance(value, Var):
-        number = bound.get(value)
-        return value if number is None else ("bound", number)
-    if isinstance(value, tuple):
-        return tuple([_key(item, bound) for item in cast(tuple[object, ...], value)])
-    if isinstance(value, Node):
-        kind = type(value)
-        return (kind, *[_key(getattr(value, name), bound) for name in _fields(kind)])
-    if isinstance(value, Block):
-        for param in value.params:
-            bound[param] = len(bound)
-        params = tuple(_type_key(p.type, bound) for p in value.params)
-        stmts: list[object] = []
-        for stmt in value.stmts:
-            stmts.append(_key(stmt.op, bound))
-            for binder in stmt.binders:
-                bound[binder] = len(bound)
-        return (Block, params, tuple(stmts), _key(value.results, bound))
-    return value
-
-
-def _type_key(type: Type, bound: dict[Var, int]) -> object:
-    if isinstance(type, Array):
-        return (type.element, _key(type.shape, bound))
-    return type
-
-
-def program_key(program: Program) -> object:
-    """`key` for whole programs: the name, locations and variable names are no part of it."""
-    bound: dict[Var, int] = {}
-    for size in program.sizes:
-        bound[size] = len(bound)
-    params = Block(program.params, (), ())
-    checks = tuple((c.kept, c.dropped) for c in program.checks)
-    facts = tuple(p.facts for p in program.params)
-    return (len(program.sizes), _key(params, bound), facts, _key(program.body, bound), checks)
-
-
-def equal(a: Node | Block | Program, b: Node | Block | Program) -> bool:
-    """Equality up to renaming of bound variables."""
-    if isinstance(a, Program) and isinstance(b, Program):
-        return program_key(a) == program_key(b)
-    return key(a) == key(b)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ..patterns.generators import Collect, Generator, MultiLoop, binder_slices, canonical
 from ..staging.builder import Builder
+from ..staging.equality import key
 from ..staging.nodes import Block, Index, Op, Operand, Program, Stmt, Var, operand_dim
 from ..staging.replay import Replay, replay_program
-from ..staging.traversal import key
 from ..staging.types import Array
 from .definitions import Definitions, define
 from .uses import Uses, find_uses

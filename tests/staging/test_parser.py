@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from parloom.patterns.reference import interpret
 from parloom.staging.checker import check
+from parloom.staging.equality import equal
 from parloom.staging.literals import LITERAL, SCALARS, read, text_of
 from parloom.staging.nodes import Block, Const, Program
 from parloom.staging.parser import ParseError, parse
 from parloom.staging.printer import to_text
-from parloom.staging.traversal import equal
 from parloom.staging.types import Scalar
 from tests.compare import assert_agree
 from tests.programs import random_arguments, random_program

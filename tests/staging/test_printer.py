@@ -13,6 +13,7 @@ from parloom.patterns.reducers import Reducer, binary
 from parloom.patterns.syntax import standard_name
 from parloom.staging import primitives as p
 from parloom.staging import printer, syntax
+from parloom.staging.equality import equal
 from parloom.staging.errors import InternalError
 from parloom.staging.literals import SCALARS
 from parloom.staging.locations import Location
@@ -32,7 +33,6 @@ from parloom.staging.nodes import (
 )
 from parloom.staging.parser import parse
 from parloom.staging.printer import statement_text, to_text
-from parloom.staging.traversal import equal
 from parloom.staging.types import F64, I64, INDEX, Array, Scalar
 
 assert parloom.patterns.syntax

@@ -9,11 +9,11 @@ import pytest
 from parloom.patterns.reference import interpret
 from parloom.staging import primitives as p
 from parloom.staging.checker import check
+from parloom.staging.equality import equal
 from parloom.staging.nodes import Apply, Const, Operand, Stmt
 from parloom.staging.parser import parse
 from parloom.staging.printer import to_text
 from parloom.staging.replay import Replay, replay_program
-from parloom.staging.traversal import equal
 from parloom.staging.types import F64
 from tests.compare import assert_agree
 from tests.programs import random_arguments, random_program
