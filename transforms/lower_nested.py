@@ -27,7 +27,16 @@ from ..staging.nodes import (
 from ..staging.types import Array, Scalar
 from .kernel_ir import Assign, Convert, Expr, If, Let, Literal, Local, Statement, Store
 from .lower_block import BlockLowering
-from .lower_reduce import Place, accumulate, combined, fill, first_of, held_expr, sums_wide
+from .lower_reduce import (
+    Place,
+    accumulate,
+    combine_general,
+    combined,
+    fill,
+    first_of,
+    held_expr,
+    sums_wide,
+)
 from .lower_scope import (
     INT,
     TRUTH,
@@ -227,8 +236,10 @@ def begin_sum(b: BlockLowering, op: MultiLoop, generator: Reduce, binder: Var) -
 
     def close_block() -> None:
         combine = scalar_primitive(reducer)
-        assert combine is not None
-        b.out.append(Assign(total, combined(combine, total, part)))
+        if combine is None:
+            combine_general(b, reducer, [Place(total)], [Uniform(part)])
+        else:
+            b.out.append(Assign(total, combined(combine, total, part)))
 
     def after() -> None:
         assert isinstance(binder.type, Scalar)
