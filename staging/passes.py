@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from .checker import check
 from .decisions import Decision, at_step, recording
+from .equality import program_key
 from .nodes import Program
 
 
@@ -85,7 +86,8 @@ def run(
 ) -> Result:
     """Runs the passes in order.
 
-    The checker runs on the program and after every pass; each observer is called after that.
+    The checker runs on the program and after every pass that changed it; each observer is called
+    after that. A pass that left an equal program as it was before is not run on it again.
     Raises UserError for an option that belongs to no decision, InternalError when a pass makes a
     program that is not well formed.
     """
@@ -93,6 +95,7 @@ def run(
     runs: Counter[str] = Counter()
     steps: list[Step] = []
     milestones: dict[str, Program] = {}
+    settled: set[Settled] = set()
     check(program, "the program handed to the pipeline")
     with recording(options.choices, options.limit) as recorder:
         for entry in pipeline:
@@ -100,7 +103,7 @@ def run(
                 milestones[entry.name] = program
                 continue
             runs[entry.name] += 1
-            step = _step(entry, runs[entry.name], program)
+            step = _step(entry, runs[entry.name], program, settled)
             program = step.after
             steps.append(step)
             for observer in observers:
@@ -108,11 +111,21 @@ def run(
     return Result(program, tuple(steps), milestones, tuple(recorder.decisions))
 
 
-def _step(entry: Pass, number: int, before: Program) -> Step:
+Settled = tuple[Pass, str, object]  # a pass, and the name and key of a program that it leaves
+
+
+def _step(entry: Pass, number: int, before: Program, settled: set[Settled]) -> Step:
+    """One pass, unless it is known to leave the program as it is."""
     name = f"{entry.name}#{number}"
     at_step(name)
     start = time.perf_counter()
+    known = (entry, before.name, program_key(before))
+    if known in settled:
+        return Step(name, before, before, time.perf_counter() - start)
     after = entry.function(before)
+    if after is before or (after.name, program_key(after)) == known[1:]:
+        settled.add(known)
+        return Step(name, before, before, time.perf_counter() - start)
     seconds = time.perf_counter() - start
     check(after, f"the program after {name}")
     return Step(name, before, after, seconds)
