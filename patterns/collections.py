@@ -10,7 +10,7 @@ import numpy as np
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand
-from ..staging.reps import ScalarRep, lift, numpy_ufunc
+from ..staging.reps import ScalarRep, described, lift, numpy_ufunc
 from . import sizes
 from .conversions import as_array
 from .sizes import Size
@@ -50,10 +50,17 @@ class Collection(Patterns):
         )
 
 
+_ALONG = {0: "rows", 1: "columns"}
+
+
 class Rows(Collection):
     """The sub-arrays of an array along one axis."""
 
     __slots__ = ("array", "axis")
+
+    def __repr__(self) -> str:
+        along = _ALONG.get(self.axis, f"sub-arrays along axis {self.axis}")
+        return f"<the {along} of {described(self.array)}>"
 
     def __init__(self, array: ArrayRep, axis: int) -> None:
         self.array = array
@@ -75,6 +82,9 @@ class Range(Collection):
     """`start + step * i` for i < size: Python's integers."""
 
     __slots__ = ("start", "step", "length")
+
+    def __repr__(self) -> str:
+        return "<staged range>"
 
     def __init__(self, start: Operand, step: int, length: Size) -> None:
         self.start, self.step, self.length = start, step, length
@@ -111,6 +121,9 @@ class Zip(Collection):
     """
 
     __slots__ = ("parts",)
+
+    def __repr__(self) -> str:
+        return "<staged zip>"
 
     def __init__(self, parts: Sequence[Patterns]) -> None:
         self.parts = tuple(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..staging.context import trace
-from ..staging.reps import ScalarRep
+from ..staging.reps import ScalarRep, described
 from . import emit, sizes
 from .arrays import ArrayRep
 from .collections import Collection, Rows
@@ -29,6 +29,9 @@ class Selection(Collection):
     """
 
     __slots__ = ("positions", "source")
+
+    def __repr__(self) -> str:
+        return f"<the elements that a filter keeps of {described(self.source)}>"
 
     def __init__(self, source: Patterns, predicate: Predicate) -> None:
         self.source = source

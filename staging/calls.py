@@ -18,11 +18,12 @@ from types import FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
 from .context import current
-from .errors import Limitation
+from .errors import Limitation, StagingTypeError
 from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
-from .reps import staged_function
+from .reps import Rep, described, staged_function
+from .signatures import misfit, written
 from .virtualize import is_rewritten, virtualize
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -102,9 +103,25 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
             name: value if name.startswith("on_") else staged_callable(value)
             for name, value in options.items()
         }
-        return f(*map(staged_callable, args), **named)
+        staged = tuple(map(staged_callable, args))
+        try:
+            return f(*staged, **named)
+        except TypeError as error:
+            reason = misfit(f, staged, named)
+            if not reason or isinstance(error, StagingTypeError):
+                raise
+            raise _misfits(f, reason) from None
 
     return call
+
+
+def _misfits(f: Callable[..., Any], reason: str) -> StagingTypeError:
+    """The error for arguments that a function or a method of ours does not take."""
+    owner, name = getattr(f, "__self__", None), f.__name__
+    if isinstance(owner, Rep):
+        what = f"{name}() of {described(owner)}: {reason}"
+        return StagingTypeError(what, instead=written(f".{name}", f))
+    return StagingTypeError(f"{name}(): {reason}", instead=written(name, f))
 
 
 # Calls whose result would be frozen into the program.

@@ -8,7 +8,6 @@ knows no array operation.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -21,12 +20,15 @@ from .nodes import Apply, Cast, Check, Const, ErrorKind, Operand, Var
 from .primitives import (
     BY_UFUNC,
     COMPARISONS,
+    EQUAL,
     LESS_EQUAL,
     MULTIPLY,
+    NOT_EQUAL,
     POWER,
     SELECT,
     Primitive,
 )
+from .signatures import misfit, written
 from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 from .unsupported import instead_of, is_method
 
@@ -109,12 +111,32 @@ def unknown_attribute(rep: object, name: str) -> AttributeError:
     """The error for an attribute that a staged value does not have; it names the nearest one."""
     if name.startswith("_"):
         return AttributeError(f"{type(rep).__name__} has no attribute {name!r}")
-    known = [n for n in dir(type(rep)) if not n.startswith("_")]
-    described = f"a {f'{rep!r}'[1:-1]}"
-    what = f"{described} has no attribute {name!r}"
+    known = public_names(type(rep))
+    owner = described(rep)
+    what = f"{owner} {'have' if owner.startswith('the ') else 'has'} no attribute {name!r}"
     if isinstance(rep, Arithmetic) and is_method(name):
         what = f"ndarray.{name} is not supported on staged values"
     return UnknownNameError(what, instead=instead_of(name, known))
+
+
+_INTERNAL = frozenset(
+    {
+        "array", "at", "axis", "broadcast", "call", "cell", "count_nonzero", "domain", "element",
+        "fixed", "hint", "holds", "of", "operand", "scalar", "seen", "sizes", "staged_element",
+        "staged_length", "storage", "type", "view",
+    }
+)  # fmt: skip
+
+
+def public_names(kind: type) -> list[str]:
+    """The attributes of a class of staged values that are for the user."""
+    return sorted(n for n in dir(kind) if not n.startswith("_") and n not in _INTERNAL)
+
+
+def described(rep: object) -> str:
+    """A staged value in a message, by its repr: "a staged f64[x_0]", "the rows of a staged ..."."""
+    text = f"{rep!r}"[1:-1]
+    return text if text.startswith("the ") else f"a {text}"
 
 
 def _trap(what: str, why: str, instead: str) -> NoReturn:
@@ -135,16 +157,37 @@ def not_rewritten(what: str, why: str, instead: str) -> StagingTypeError:
 
 def _binary(ufunc: np.ufunc) -> Any:
     def forward(self: object, other: object) -> object:
-        return apply_ufunc(ufunc, (self, other)) if can_lift(other) else NotImplemented
+        if can_lift(other):
+            return apply_ufunc(ufunc, (self, other))
+        return _no_operator(ufunc, self, other)
 
     return forward
 
 
 def _reflected(ufunc: np.ufunc) -> Any:
     def backward(self: object, other: object) -> object:
-        return apply_ufunc(ufunc, (other, self)) if can_lift(other) else NotImplemented
+        if can_lift(other):
+            return apply_ufunc(ufunc, (other, self))
+        return _no_operator(ufunc, other, self)
 
     return backward
+
+
+def _no_operator(ufunc: np.ufunc, left: object, right: object) -> object:
+    """The answer to an operator whose other side cannot be staged: its type may have one of its
+    own; Python's have none. `==` and `!=` of different things have Python's answer.
+    """
+    primitive = BY_UFUNC.get(ufunc)
+    other = right if isinstance(left, Rep) else left
+    if primitive in (EQUAL, NOT_EQUAL) or type(other).__module__ != "builtins":
+        return NotImplemented
+    symbol = f"`{primitive.symbol}`" if primitive and primitive.symbol else f"np.{ufunc.__name__}"
+    sides = [described(x) if isinstance(x, Rep) else _kind(x) for x in (left, right)]
+    raise StagingTypeError(f"{symbol} is not defined for {' and '.join(sides)}")
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a Python {type(value).__name__}"
 
 
 def _unary(ufunc: np.ufunc) -> Any:
@@ -347,7 +390,8 @@ def numpy_ufunc(
         raise Limitation(
             f"np.{ufunc.__name__} with {', '.join(left)}= is not supported on staged values"
         )
-    if not all(can_lift(x) for x in inputs):
+    others = [x for x in inputs if not can_lift(x)]
+    if any(hasattr(type(x), "__array_ufunc__") for x in others):
         return NotImplemented
     return strong(apply_ufunc(ufunc, inputs))
 
@@ -378,18 +422,16 @@ def _with_checked_arguments(
     function: Callable[..., object], definition: Callable[..., object]
 ) -> Callable[..., object]:
     """The definition, which refuses arguments that it does not take in the function's name."""
-    signature = inspect.signature(definition)
 
     @functools.wraps(definition)
     def call(*args: object, **options: object) -> object:
-        try:
-            signature.bind(*args, **options)
-        except TypeError as error:
+        error = misfit(definition, args, options)
+        if error:
             name = full_name(function)
             raise Limitation(
                 f"{name} with these arguments is not supported on staged values: {error}",
-                instead=f"{name}{signature}".split(" ->")[0],
-            ) from None
+                instead=written(name, definition),
+            )
         found = definition(*args, **options)
         return found if function is np.size else strong(found)
 
@@ -512,7 +554,7 @@ def lift(value: object) -> Rep:
         if type_ in _lifters:
             return _lifters[type_](value)
     raise StagingTypeError(
-        f"a {type(value).__name__} cannot be part of a staged computation",
+        f"{_kind(value)} cannot be part of a staged computation",
         instead="numbers, NumPy arrays and scalars, lists of numbers, and staged values",
     )
 

@@ -22,7 +22,7 @@ INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(
         ["solve", "inv", "pinv", "lstsq", "svd", "eig", "eigh", "qr", "cholesky", "det"], _SOLVED
     ),
-    **dict.fromkeys(["cumsum", "cumprod", "accumulate"], _SCANNED),
+    **dict.fromkeys(["cumsum", "cumprod", "accumulate", "scan"], _SCANNED),
     **dict.fromkeys(["bincount", "histogram"], _COUNTED),
     **dict.fromkeys(["nonzero", "flatnonzero", "argwhere"], _POSITIONS),
     "append": _COMPLETE,

@@ -1,4 +1,4 @@
-"""Staged numbers: comparisons by value, integer powers."""
+"""Staged values: comparisons by value, integer powers, what messages call them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import parloom as pm
-from parloom.staging.errors import CheckFailed
+from parloom.patterns.arrays import ArrayRep
+from parloom.patterns.collections import Rows
+from parloom.staging.errors import CheckFailed, UserError
 from parloom.staging.primitives import POWER
+from parloom.staging.reps import ScalarRep, public_names
+from parloom.staging.tracing import trace_function
+
+from .running import run
 
 TARGETS = ("cpu", "python", "reference")
 NEGATIVE_POWER = re.escape("Integers to negative integer powers are not allowed.")
@@ -64,3 +70,53 @@ def test_the_primitive_is_total(base: int, exponent: int) -> None:
     found = POWER.evaluate(np.int8(base), np.int8(exponent))
     assert found == (base**exponent if base in (1, -1) else 0)
     assert found.dtype == np.int8
+
+
+X = np.ones((3, 4))
+
+
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (lambda x: x + "a", "`+` is not defined for a staged f64[x_0, x_1] and a Python str"),
+        (lambda x: None * x, "`*` is not defined for None and a staged f64[x_0, x_1]"),
+        (lambda x: x[0, 0] < None, "`<` is not defined for a staged f64 and None"),
+        (lambda x: np.add(x, "a"), "a Python str cannot be part of a staged computation"),
+        (
+            lambda x: x.sum(out=x),
+            "sum() of a staged f64[x_0, x_1]: got an unexpected keyword argument 'out'",
+        ),
+        (lambda x: x.rows.mapp, "the rows of a staged f64[x_0, x_1] have no attribute 'mapp'"),
+        (lambda x: x.cols.mapp, "the columns of a staged f64[x_0, x_1] have no attribute 'mapp'"),
+        (lambda x: pm.range(3).mapp, "a staged range has no attribute 'mapp'"),
+    ],
+)
+def test_messages_name_what_the_user_sees(f: Any, what: str) -> None:
+    with pytest.raises(UserError) as caught:
+        trace_function(f, (X,))
+    assert caught.value.what == what
+
+
+def test_calls_that_do_not_fit_show_what_does() -> None:
+    with pytest.raises(UserError) as caught:
+        trace_function(lambda x: x.sum(out=x), (X,))
+    assert caught.value.instead == ".sum(axis=None, dtype=None, *, keepdims=False, where=None)"
+
+
+def test_things_that_differ_compare_as_in_python() -> None:
+    assert run(lambda x: (x[0, 0] == "a", x[0, 0] != None), X) == (False, True)  # noqa: E711
+
+
+def test_an_operator_of_another_type_is_asked() -> None:
+    class Scale:
+        def __radd__(self, other: Any) -> Any:
+            return other * 2
+
+    np.testing.assert_array_equal(run(lambda x: x + Scale(), X), X * 2)
+
+
+def test_suggestions_are_names_of_numpy_or_of_eager_arrays() -> None:
+    """So that the list of internal names in reps.py is complete."""
+    for kind in (ScalarRep, ArrayRep, Rows):
+        internal = [n for n in public_names(kind) if not hasattr(pm.Array, n)]
+        assert not internal
