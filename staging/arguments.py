@@ -19,9 +19,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from .context import trace
 from .errors import StagingTypeError, UnknownNameError
 from .layouts import array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
 from .pytree import LEAF, Tree, flatten, paths
+from .reps import Rep
 from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
 
 Key = tuple[object, ...]
@@ -134,6 +136,8 @@ def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) 
 def _static_key(value: object, name: str) -> object:
     if isinstance(value, float | complex):
         return type(value), repr(value)
+    if isinstance(value, Rep):
+        trace()  # a leaked value: outside of a trace this is the error
     try:
         hash(value)
     except TypeError as error:

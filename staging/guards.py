@@ -21,7 +21,8 @@ from .errors import Limitation, UserError
 from .layouts import layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object
 from .locations import Location, caller
-from .reps import Rep, rep_of
+from .reps import Arithmetic, Rep, rep_of
+from .state import Undefined
 
 
 class Source(Protocol):
@@ -177,7 +178,10 @@ def check_method(f: object) -> None:
 def load(source: Source, value: object) -> object:
     """The value of a captured variable, as the trace in progress should see it."""
     t = current()
-    if not isinstance(t, RecordingTrace) or isinstance(value, Rep):
+    if isinstance(value, Rep):
+        _check_leak(value)
+        return value
+    if not isinstance(t, RecordingTrace):
         return value
     if isinstance(value, np.ndarray):
         return _capture(t, source, cast("np.ndarray", value))
@@ -191,11 +195,22 @@ def load_attribute(owner: object, name: str) -> object:
     """`owner.name`, guarded if `owner` came from outside of the trace."""
     value: object = getattr(owner, name)
     t = current()
+    if isinstance(value, Rep):
+        _check_leak(value)
     if not isinstance(t, RecordingTrace) or id(owner) not in t.outside or isinstance(value, Rep):
         return value
     if _is_fresh(owner, name, value):
         return value
     return load(Attribute(owner, name), value)
+
+
+def _check_leak(value: Rep) -> None:
+    """UserError, at the line that reads it, for a number or an array of another trace or of a block
+    that is closed.
+    """
+    t = current()
+    if t is not None and isinstance(value, Arithmetic) and not isinstance(value, Undefined):
+        t.check_visible(value.storage)
 
 
 def _is_fresh(owner: object, name: str, value: object) -> bool:

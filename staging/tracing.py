@@ -22,7 +22,7 @@ from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
 from .pytree import LEAF, Tree, flatten, unflatten
 from .replay import Replay
-from .reps import Rep, lift, rep_of
+from .reps import Arithmetic, Rep, lift, rep_of
 from .state import is_dynamic
 from .types import Array, Scalar
 
@@ -95,8 +95,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         leaves, tree = flatten(result)
         for leaf in leaves:
             _check_result(leaf)
-        operands = [lift(leaf).operand for leaf in leaves if _is_result(leaf)]
-        recording.check_visible(*operands, where=_definition(function))
+        operands = _operands(recording, leaves, _definition(function))
         recording.check_unchanged()
         body = recording.builder.close(operands)
     except RecursionError as error:
@@ -115,6 +114,20 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(recording.guards.values()),
         tuple(isinstance(o.type, Scalar) and o.type.weak for o in operands),
     )
+
+
+def _operands(
+    recording: RecordingTrace, leaves: Sequence[object], where: Location | None
+) -> list[Operand]:
+    """The results; UserError for one that leaked into the function: at `where`, for the line that
+    put it into the result is not known.
+    """
+    found = [lift(leaf) for leaf in leaves if _is_result(leaf)]
+    arrays_and_numbers = [rep for rep in found if isinstance(rep, Arithmetic)]
+    recording.check_visible(*(rep.storage for rep in arrays_and_numbers), where=where)
+    operands = [rep.operand for rep in found]
+    recording.check_visible(*operands, where=where)
+    return operands
 
 
 def _definition(function: object) -> Location | None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import parloom as pm
 from parloom.staging import errors
 from parloom.staging.context import current
 from parloom.staging.nodes import Contiguous
@@ -212,3 +213,42 @@ def test_endless_recursion_is_explained() -> None:
 def test_generators_are_no_results() -> None:
     with pytest.raises(errors.StagingTypeError, match="returns a generator"):
         run(lambda x: (x * k for k in (1, 2)), 1.0)
+
+
+LEAK: Any = Kept()
+
+
+def returns_a_leak(x: Any) -> Any:
+    y = x + 1
+    return y, LEAK.value
+
+
+def views_a_leak(x: Any) -> Any:
+    y = LEAK.value[0]
+    return x + y
+
+
+def measures_a_leak(x: Any) -> Any:
+    n = LEAK.value.shape[0]
+    return x + n
+
+
+@pytest.mark.parametrize(
+    ("f", "line"),
+    [
+        (returns_a_leak, "return y, LEAK.value"),
+        (views_a_leak, "y = LEAK.value[0]"),
+        (measures_a_leak, "n = LEAK.value.shape[0]"),
+    ],
+)
+def test_a_leak_is_shown_at_the_line_that_reads_it(f: Any, line: str) -> None:
+    trace_function(lambda x: vars(LEAK).update(value=x * 2), (X,))
+    with pytest.raises(errors.UserError, match="outside of the block that computes it") as caught:
+        trace_function(f, (X,))
+    assert caught.value.where[0].text.strip() == line
+
+
+def test_a_leak_handed_to_a_compiled_function_is_refused() -> None:
+    trace_function(lambda x: vars(LEAK).update(value=x * 2), (X,))
+    with pytest.raises(errors.UserError, match="outside of the function that staged it"):
+        pm.jit(lambda x: x)(LEAK.value)
