@@ -159,6 +159,8 @@ def _checked_folder(name: str) -> tuple[Path | None, str]:
 
 def _read(path: Path, name: str) -> ObjectCode | None:
     try:
+        if not path.is_file():
+            return None
         data = path.read_bytes()
     except OSError:
         return None

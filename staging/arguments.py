@@ -89,11 +89,13 @@ class Leaf:
 
     value : the array or NumPy scalar that the program takes; for a static leaf, the value itself
     type : the type of the parameter (an array's sizes are not in it yet), None when static
+    truth : whether it is a bool of Python's, which is a number to Python's operators
     """
 
     name: str
     value: Any
     type: Type | None
+    truth: bool = False
 
 
 def signature_of(
@@ -130,7 +132,8 @@ def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) 
             key.append(_static_key(leaf.value, leaf.name))
             continue
         arguments.append(leaf.value)
-        key.append(layout_of(leaf.value) if isinstance(leaf.type, Array) else leaf.type)
+        scalar = bool if leaf.truth else leaf.type
+        key.append(layout_of(leaf.value) if isinstance(leaf.type, Array) else scalar)
 
 
 def _static_key(value: object, name: str) -> object:
@@ -182,7 +185,7 @@ _DYNAMIC = (np.ndarray, np.generic, bool, int, float, complex, list)
 
 def _python_number(value: complex, name: str) -> Leaf:
     if isinstance(value, bool):
-        return Leaf(name, np.bool_(value), BOOL)
+        return Leaf(name, np.bool_(value), BOOL, truth=True)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
             raise StagingTypeError(

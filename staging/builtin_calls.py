@@ -25,7 +25,7 @@ from .iteration import (
 )
 from .logic import conjunction, disjunction
 from .nodes import Callback, PythonFunction
-from .reps import Rep, ScalarRep, apply_primitive, apply_ufunc, lift_scalar, select
+from .reps import PythonBool, Rep, ScalarRep, apply_primitive, apply_ufunc, lift_scalar, select
 from .reps import cast as convert
 from .state import is_staged, truth
 from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
@@ -62,7 +62,9 @@ for _code in "?bhilqBHILQefdFD":
 
 @replace(bool)
 def _bool(*args: object) -> object:
-    return truth(args[0]) if args and isinstance(args[0], Rep) else bool(*args)
+    if args and isinstance(args[0], Rep):
+        return PythonBool(truth(args[0]).operand)
+    return bool(*args)
 
 
 @replace(round)

@@ -13,7 +13,7 @@ from .control import decide, if_then_else, mark
 from .locations import caller
 from .nodes import Apply, Block, Cast, Operand, Stmt
 from .replay import Replay
-from .reps import Rep, ScalarRep, apply_primitive, constant, lift
+from .reps import PythonBool, Rep, ScalarRep, apply_primitive, constant, lift
 from .state import Undefined
 
 Thunk = Callable[[], object]
@@ -26,7 +26,9 @@ def negation(value: object) -> object:
     True
     """
     known = decide(value)
-    return (not known) if isinstance(known, bool) else apply_primitive(p.LOGICAL_NOT, known)
+    if isinstance(known, bool):
+        return not known
+    return PythonBool(apply_primitive(p.LOGICAL_NOT, known).operand)
 
 
 def conjunction(first: object, *rest: Thunk) -> object:
@@ -81,7 +83,9 @@ def _short_circuit(cond: ScalarRep, following: Thunk, connective: p.Primitive) -
     if _is_bool(value) and _is_harmless(stmts):
         block = Block((), stmts, (_operand_of(value),))
         (inlined,) = Replay(trace().builder).inline(block, ())
-        return apply_primitive(connective, cond, ScalarRep(inlined))
+        both = apply_primitive(connective, cond, ScalarRep(inlined))
+        pythons = isinstance(cond, PythonBool) and isinstance(value, bool | PythonBool)
+        return PythonBool(both.operand) if pythons else both
     branches.begin()
     branches.end({_RESULT: constant(not goes_on)})
     found = branches.finish({})[_RESULT]

@@ -297,6 +297,50 @@ class ScalarRep(Arithmetic):
         _trap("iteration over a staged scalar", "a number has no elements", "pm.range(n)")
 
 
+class PythonBool(ScalarRep):
+    """A truth value of Python's: among Python's numbers it counts as 0 or 1 (`True + True` is 2),
+    where NumPy's bools have logical operators.
+    """
+
+    __slots__ = ()
+
+
+def _is_python(value: object) -> bool:
+    if isinstance(value, ScalarRep):
+        return value.scalar.weak or isinstance(value, PythonBool)
+    return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+
+
+def _as_number(name: str) -> Any:
+    operator = getattr(ScalarRep, name)
+
+    def method(self: PythonBool, *others: object) -> object:
+        pythons = all(map(_is_python, others))
+        return operator(cast(self, WEAK_INT) if pythons else self, *others)
+
+    return method
+
+
+def _as_bool(name: str) -> Any:
+    operator = getattr(ScalarRep, name)
+
+    def method(self: PythonBool, other: object) -> object:
+        found = operator(self, other)
+        return PythonBool(found.operand) if isinstance(other, bool | PythonBool) else found
+
+    return method
+
+
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"]:
+    setattr(PythonBool, f"__{_name}__", _as_number(f"__{_name}__"))
+    setattr(PythonBool, f"__r{_name}__", _as_number(f"__r{_name}__"))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(PythonBool, f"__{_name}__", _as_number(f"__{_name}__"))
+for _name in ("and", "or", "xor"):
+    setattr(PythonBool, f"__{_name}__", _as_bool(f"__{_name}__"))
+    setattr(PythonBool, f"__r{_name}__", _as_bool(f"__r{_name}__"))
+
+
 _KNOWN_LATER = "its value is known only when the compiled program runs"
 
 
@@ -309,7 +353,9 @@ def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
         names = ", ".join(map(str, types))
         raise StagingTypeError(f"{primitive.name} is not defined for {names}") from error
     operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
-    return ScalarRep(trace().emit(Apply(primitive, operands))[0])
+    (found,) = trace().emit(Apply(primitive, operands))
+    pythons = primitive in COMPARISONS and all(map(_is_python, args))
+    return PythonBool(found) if pythons else ScalarRep(found)
 
 
 def _compared_exactly(
@@ -400,7 +446,7 @@ def strong(value: object) -> Any:
     """A result as NumPy's functions give it: no Python number, which would yield to a dtype."""
     if isinstance(value, ScalarRep) and value.scalar.weak:
         return cast(value, Scalar(value.dtype))
-    return value
+    return ScalarRep(value.operand) if isinstance(value, PythonBool) else value
 
 
 _functions: dict[object, Callable[..., object]] = {}
@@ -577,7 +623,7 @@ def constant(value: Any) -> ScalarRep:
     if issubclass(type(value), np.generic):
         return ScalarRep(Const(value, Scalar(value.dtype)))
     if isinstance(value, bool):
-        return ScalarRep(Const(value, BOOL))
+        return PythonBool(Const(value, BOOL))
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
             raise StagingTypeError(

@@ -22,7 +22,7 @@ from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
 from .pytree import LEAF, Tree, flatten, unflatten
 from .replay import Replay
-from .reps import Arithmetic, Rep, lift, rep_of
+from .reps import Arithmetic, PythonBool, Rep, lift, rep_of
 from .state import is_dynamic
 from .types import Array, Scalar
 
@@ -153,31 +153,33 @@ def _parameters(
     recording: RecordingTrace, binder: Binder, values: Sequence[Any]
 ) -> tuple[list[Any], list[Var]]:
     """The staged values, one a parameter, and the program's parameters; opens the block."""
-    trees: list[tuple[Tree, list[Var | Leaf]]] = []
+    trees: list[tuple[Tree, list[tuple[Leaf, Var | None]]]] = []
     params: list[Var] = []
     for k, (name, value) in enumerate(zip(binder.names, values, strict=True)):
         if k in binder.static:
             leaves, tree = [Leaf(name, value, None)], LEAF
         else:
             leaves, tree = leaves_of(value, name)
-        made: list[Var | Leaf] = [_parameter(recording, leaf) for leaf in leaves]
-        params += [v for v in made if isinstance(v, Var)]
+        made = [(leaf, _parameter(recording, leaf)) for leaf in leaves]
+        params += [param for _, param in made if param is not None]
         trees.append((tree, made))
     recording.builder.open((*recording.sizes, *params))
-    staged = [unflatten(tree, list(map(_staged, made))) for tree, made in trees]
+    staged = [unflatten(tree, [_staged(*m) for m in made]) for tree, made in trees]
     return staged, params
 
 
-def _parameter(recording: RecordingTrace, leaf: Leaf) -> Var | Leaf:
+def _parameter(recording: RecordingTrace, leaf: Leaf) -> Var | None:
     if leaf.type is None:
         reach(leaf.value)
-        return leaf
+        return None
     array = leaf.value if isinstance(leaf.type, Array) else None
     return recording.new_param(leaf.type, leaf.name, array)
 
 
-def _staged(made: Var | Leaf) -> object:
-    return rep_of(made) if isinstance(made, Var) else made.value
+def _staged(leaf: Leaf, param: Var | None) -> object:
+    if param is None:
+        return leaf.value
+    return PythonBool(param) if leaf.truth else rep_of(param)
 
 
 # The program: sizes that were found equal become one.

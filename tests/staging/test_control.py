@@ -607,6 +607,30 @@ def test_numpys_functions_of_python_numbers_do_not_yield() -> None:
             np.testing.assert_array_equal(a, b, strict=True)
 
 
+def test_pythons_bools_are_numbers_among_themselves() -> None:
+    def of_numbers(s: Any, t: Any) -> Any:
+        return (
+            (s > 1) + (t > 0),
+            (s > 1) - (t > 0),
+            (s > 0) * (0 < t < 9),
+            -(s > t),
+            (not s) + (not t) + bool(t),
+            ((s > 1) & (t > 0)) + True,
+            np.less(s, 5) + np.less(t, 5),
+        )
+
+    def of_bools(a: Any, b: Any) -> Any:
+        return a + b, a * b, -a, ~a, abs(a), a << b, a + 1, a & b, a / b, a == b, np.add(a, b)
+
+    cases = [(of_numbers, 3, 2), (of_numbers, 0.5, 4.0), (of_bools, True, True)]
+    for f, a, b in [*cases, (of_bools, False, True)]:
+        for found, expected in zip(run(f, a, b), f(a, b), strict=True):
+            assert np.asarray(found).dtype == np.asarray(expected).dtype
+            assert found == expected
+
+    assert run(lambda a, b: a + b, np.True_, True).dtype == bool
+
+
 def test_python_numbers_stay_weak() -> None:
     def f(x: Any) -> Any:
         return x * float(x[0]), x * math.sqrt(x[1]), x * int(x[0])
