@@ -14,7 +14,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 .PHONY: help demo test lint pytest wheel bench format clean
 
 help:
-	@echo "make demo     cluster the colours of an image, with the generated code"
+	@echo "make demo     cluster the colours of a picture, against NumPy"
 	@echo "make test     lint, types, tests, documentation snippets, wheel"
 	@echo "make lint     style, types and import direction only"
 	@echo "make bench    benchmarks against hand-written NumPy"

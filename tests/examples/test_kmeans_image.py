@@ -58,6 +58,7 @@ def test_two_colours_are_left_and_each_half_keeps_its_own(picture: Path, tmp_pat
     assert "parloom is" in done.stdout
     assert "with the same centroids" in done.stdout
     assert "wrote kmeans_colours.png" in done.stdout
+    assert "loops over the pixels: 4 as written, 1 as compiled" in done.stdout
     before, after = halves(tmp_path / "kmeans_colours.png")
     with Image.open(picture) as image:
         np.testing.assert_array_equal(before, np.asarray(image))
