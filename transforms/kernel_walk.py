@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from ..staging.primitives import Primitive
 from .kernel_ir import (
     Buffer,
     Fault,
@@ -70,6 +71,9 @@ def stays_in_scratch(loop: For) -> bool:
         elif not isinstance(statement, Let | Note):
             return False
     loads = [leaf for leaf in nodes(list(loop.body)) if isinstance(leaf, Load)]
+    computed = {id(local) for local in bound(list(loop.body))}
+    if any(id(leaf) in computed for x in loads for leaf in leaves(x.indices)):
+        return False  # where it reads would depend on old contents
     outside = [x for x in loads if x.buffer.space is not Space.PRIVATE]
     return not any(loop.index in leaves(x.indices) for x in outside)
 
@@ -79,7 +83,7 @@ def nodes(node: object) -> Iterator[object]:
     if isinstance(node, tuple | list):
         for item in node:
             yield from nodes(item)
-    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
+    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer | Primitive):
         yield node
         for field in dataclasses.fields(node):
             yield from nodes(getattr(node, field.name))

@@ -284,7 +284,7 @@ class BlockLowering:
         """A scalar op: deferred to its only reader, or a local."""
         (binder,) = stmt.binders
         faults = isinstance(op, Index) and op.bounds is Bounds.CHECKED
-        if uses[binder] == 1 and not faults and not binder.name:
+        if uses[binder] == 1 and not faults and (not binder.name or is_float_product(op)):
             self.env[binder] = Deferred(op)
             return
         varying = any(self.varies(a) for a in operands(op))
@@ -482,6 +482,15 @@ def direct_uses(block: Block) -> Counter[Var]:
                 for var in free_vars(result.reducer.block):
                     uses[var] += 2
     return uses
+
+
+def is_float_product(op: Apply | Cast | Index) -> bool:
+    """What a float sum may fuse with its addition, whether the user gave it a name or not."""
+    return (
+        isinstance(op, Apply)
+        and op.primitive in (p.MULTIPLY, p.SQUARE)
+        and all(isinstance(a.type, Scalar) and a.type.dtype.kind == "f" for a in op.args)
+    )
 
 
 def produces(op: MultiLoop) -> bool:
