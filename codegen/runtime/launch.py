@@ -95,7 +95,7 @@ class Launch:
 
     def private(self) -> dict[Buffer, Array]:
         """Scratch for one worker."""
-        return {b: np.empty(self.shape(b), b.dtype) for b in self.kernel.private}
+        return {b: allocate(self.shape(b), b) for b in self.kernel.private}
 
     def shape(self, buffer: Buffer) -> tuple[int, ...]:
         """A buffer's extents; a tuple of operands is their product."""
@@ -193,7 +193,8 @@ class Launch:
         values: list[Any] = []
         for binder, buffer in zip(output.binders, output.results, strict=True):
             array = self.arrays[buffer]
-            array = array[0] if buffer.space is Space.STATE else array
+            if buffer.space is Space.STATE:
+                array = array[0].copy() if self.chunks > 1 else array[0]  # not with all states
             scalar = not hasattr(binder.type, "shape")
             values.append(array[0] if scalar else array)
         return values
@@ -220,6 +221,16 @@ def site_error(site: Site, details: Sequence[int]) -> UserError:
     return failed_check(site.kind, site.message, site.sources)
 
 
+def allocate(shape: tuple[int, ...], buffer: Buffer) -> Array:
+    """An array for a buffer; MemoryError also where NumPy calls the shape itself too large."""
+    try:
+        return np.empty(shape, buffer.dtype)
+    except (MemoryError, ValueError) as error:
+        raise MemoryError(
+            f"no memory for {buffer.name}: {buffer.dtype} of shape {shape}"
+        ) from error
+
+
 def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[Any]:
     """Runs a kernel; `host` gives the values of host operands.
 
@@ -232,8 +243,8 @@ def launch(kernel: Kernel, code: Code, host: Callable[[Operand], Any]) -> list[A
     run = Launch(kernel, code, host, chunks, length, {}, np.zeros((chunks, RECORD), np.int64))
     for output in kernel.outputs:
         for buffer in output.state:
-            run.arrays[buffer] = np.empty((chunks, *run.shape(buffer)), buffer.dtype)
+            run.arrays[buffer] = allocate((chunks, *run.shape(buffer)), buffer)
         for buffer in output.results:
             if buffer.space is Space.OUTPUT:
-                run.arrays[buffer] = np.empty(run.shape(buffer), buffer.dtype)
+                run.arrays[buffer] = allocate(run.shape(buffer), buffer)
     return run.run()

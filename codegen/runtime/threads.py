@@ -18,12 +18,17 @@ Task = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Job:
-    """One launch: `task(chunk, worker)` for every chunk below `chunks`."""
+    """One launch: `task(chunk, worker)` for every chunk below `chunks`.
+
+    helpers : how many workers beside the caller are at it now
+    """
 
     task: Task
     chunks: int
     next_chunk: itertools.count[int] = field(default_factory=itertools.count)
     error: BaseException | None = None
+    helpers: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
     def work(self, worker: int) -> None:
         """Takes chunks until there are none left, or a task raised."""
@@ -36,6 +41,28 @@ class Job:
             except BaseException as error:  # noqa: BLE001 - re-raised by the caller of `run`
                 self.error = error
 
+    def help(self, worker: int) -> None:
+        """Works beside the caller; one who comes too late finds no chunk."""
+        with self.changed:
+            self.helpers += 1
+        self.work(worker)
+        with self.changed:
+            self.helpers -= 1
+            self.changed.notify()
+
+    def wait(self) -> None:
+        """Returns when no helper is at it any more, after the caller's own work.
+
+        An interrupt meanwhile stops the helpers after their chunk.
+        """
+        while self.helpers:
+            try:
+                with self.changed:
+                    while self.helpers:
+                        self.changed.wait()
+            except KeyboardInterrupt as error:
+                self.error = error
+
 
 class Pool:
     """`size` workers, of which the caller is number 0."""
@@ -44,19 +71,18 @@ class Pool:
         self.size = size
         self._busy = threading.Lock()
         self._job: Job | None = None
+        self._closed = False
         self._start = [threading.Semaphore(0) for _ in range(size - 1)]
-        self._done = threading.Semaphore(0)
         for worker in range(1, size):
             name = f"parloom-{worker}"
             threading.Thread(target=self._serve, args=(worker,), name=name, daemon=True).start()
 
     def _serve(self, worker: int) -> None:
-        while True:
+        while not self._closed:
             self._start[worker - 1].acquire()
             job = self._job
             if job is not None:
-                job.work(worker)
-            self._done.release()
+                job.help(worker)
 
     def run(self, task: Task, chunks: int) -> None:
         """Runs all chunks; returns when they are done, raises what a task raised.
@@ -75,26 +101,22 @@ class Pool:
             raise job.error
 
     def _share(self, job: Job) -> None:
-        helpers = min(self.size, job.chunks) - 1
-        self._job = job
-        for start in self._start[:helpers]:
-            start.release()
         try:
+            self._job = job
+            for start in self._start[: job.chunks - 1]:
+                start.release()
             job.work(0)
         except BaseException as error:  # noqa: BLE001 - an interrupt between two chunks
             job.error = error
         finally:
-            self._join(helpers, job)
+            job.wait()
             self._job = None
 
-    def _join(self, helpers: int, job: Job) -> None:
-        """Waits for the workers; an interrupt meanwhile stops them after their chunk."""
-        while helpers:
-            try:
-                self._done.acquire()
-                helpers -= 1
-            except KeyboardInterrupt as error:
-                job.error = error
+    def close(self) -> None:
+        """Lets the threads end; a launch that still runs goes on."""
+        self._closed = True
+        for start in self._start:
+            start.release()
 
 
 _pool: Pool | None = None
@@ -128,6 +150,8 @@ def pool() -> Pool:
     wanted = num_threads()
     with _lock:
         if _pool is None or _pool.size != wanted:
+            if _pool is not None:
+                _pool.close()
             _pool = Pool(wanted)
         return _pool
 

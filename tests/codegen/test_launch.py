@@ -1,0 +1,149 @@
+"""Launches: which fault is raised, what is dropped, what results own."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parloom as pm
+from parloom.codegen.runtime import threads
+from parloom.staging.errors import CheckFailed, StagedIndexError, UserError
+from parloom.transforms import cpu_levels
+
+TARGETS = ("cpu", "python")
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_levels, "CHUNK", 5)
+
+
+@pytest.fixture(params=[1, 2, 7])
+def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The number of threads."""
+    monkeypatch.setattr(threads, "_wanted", request.param)
+    return int(request.param)
+
+
+def raised(f: Callable[..., Any], target: str, *args: Any) -> UserError:
+    """What a call raises."""
+    with pytest.raises(UserError) as caught:
+        pm.jit(f, target=target)(*args)
+    return caught.value
+
+
+def gather(x: Any, at: Any) -> Any:
+    return pm.range(at.shape[0]).map(lambda i: x[at[i]])
+
+
+def two_gathers(x: Any, first: Any, second: Any) -> Any:
+    def both(i: Any) -> Any:
+        a = x[first[i]]
+        b = x[second[i]]
+        return a + b
+
+    return pm.range(first.shape[0]).map(both)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_lowest_iteration_is_raised(target: str, count: int) -> None:
+    at = np.zeros(100, np.int64)
+    at[[13, 37, 71, 99]] = 113, 137, 171, 199
+    for _ in range(5):
+        error = raised(gather, target, np.arange(9.0), at)
+        assert isinstance(error, StagedIndexError)
+        assert isinstance(error, IndexError)
+        assert error.what == "index 113 is out of bounds for axis 0 with size 9"
+        (place,) = error.where
+        assert place.text.strip() == "return pm.range(at.shape[0]).map(lambda i: x[at[i]])"
+        assert place.file == __file__
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_first_site_is_raised_before_an_earlier_iteration(target: str, count: int) -> None:
+    first, second = np.zeros((2, 60), np.int64)
+    first[41], second[2] = 50, 60
+    error = raised(two_gathers, target, np.arange(9.0), first, second)
+    assert "index 50 " in error.what
+    assert error.where[0].text.strip() == "a = x[first[i]]"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_call_that_failed_leaves_nothing_behind(target: str, count: int) -> None:
+    f: Any = pm.jit(gather, target=target)
+    x, at = np.arange(9.0), np.arange(40) % 9
+    bad = at.copy()
+    bad[33] = 9
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            f(x, bad)
+        assert f(x, at).tolist() == x[at].tolist()
+    assert x.tolist() == list(range(9))
+
+
+def test_a_check_of_an_empty_domain_names_the_line(count: int) -> None:
+    least = lambda x: x.rows.map(lambda row: row.min())
+    error = raised(least, "cpu", np.zeros((50, 0)))
+    assert isinstance(error, CheckFailed)
+    assert error.what == "zero-size array to reduction operation min which has no identity"
+    assert "row.min()" in error.where[0].text
+
+
+def test_a_filter_keeps_its_order_over_chunks(count: int) -> None:
+    positive: Any = pm.jit(lambda x: x[x > 0])
+    for kept in ([], [0], [4, 5], list(range(23)), [0, 11, 22], list(range(5, 10))):
+        x = np.full(23, -1.0)
+        x[kept] = np.arange(1.0, len(kept) + 1)
+        found = positive(x)
+        assert found.tolist() == x[x > 0].tolist()
+        assert found.flags.owndata
+
+
+def test_results_own_their_memory(count: int) -> None:
+    columns: Any = pm.jit(lambda x: x.sum(axis=0))
+    found = columns(np.ones((100, 3)))
+    assert found.tolist() == [100.0] * 3
+    assert found.base is None or found.base.size == found.size
+
+
+def test_results_share_nothing_with_arguments_or_each_other() -> None:
+    same: Any = pm.jit(lambda x: (x, x, x[::2]))
+    x = np.arange(6.0)
+    first, second, third = same(x)
+    first[:] = 0
+    assert x.tolist() == second.tolist() == list(range(6))
+    assert third.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("side", [10**7, 2**40])
+def test_what_does_not_fit_is_a_memory_error(side: int) -> None:
+    table: Any = pm.jit(lambda n: pm.collect((n, n), lambda i, j: i + j))
+    with pytest.raises(MemoryError, match="no memory for"):
+        table(side)
+    assert table(2).tolist() == [[0, 1], [1, 2]]
+
+
+def test_an_interrupt_stops_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of Python text are interrupted like any Python; the next call is whole."""
+    double: Any = pm.jit(lambda x: x * 2.0, target="python")
+    x = np.arange(50.0)
+    assert double(x).tolist() == (x * 2).tolist()
+    whole = threads.Job.work
+
+    def interrupted(job: threads.Job, worker: int) -> None:
+        if worker == 0:
+            raise KeyboardInterrupt
+        whole(job, worker)
+
+    monkeypatch.setattr(threads, "_wanted", 2)
+    monkeypatch.setattr(threads.Job, "work", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        double(x)
+    monkeypatch.setattr(threads.Job, "work", whole)
+    assert double(x).tolist() == (x * 2).tolist()
