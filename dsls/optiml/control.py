@@ -10,6 +10,7 @@ import numpy as np
 from ...patterns.public import asarray
 from ...staging.context import current, trace
 from ...staging.control import while_loop
+from ...staging.errors import StagingTypeError
 from ...staging.nodes import Callback, PythonFunction
 from ...staging.reps import lift
 from .distances import sum_of_squares
@@ -37,12 +38,22 @@ def until_converged(
         it runs unstaged, and its result is ignored
     -> the last x
 
+    Raises TypeError for a tuple without a `difference`.
+
     The defaults of tol, min_iter and max_iter are OptiML's.
 
     >>> root = until_converged(1.0, lambda x: (x + 2 / x) / 2, tol=1e-12)
     >>> round(root, 6)
     1.414214
     """
+
+    given: object = x
+    if isinstance(given, tuple) and difference is sum_of_squares:
+        raise StagingTypeError(
+            "until_converged of a tuple without a difference",
+            why="how far a step moves a tuple is for you to say",
+            instead="difference=lambda previous, following: ..., a number",
+        )
 
     def more(state: State) -> Any:
         _, steps, change = state

@@ -70,7 +70,19 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
 
 
 def _with_names(code: CodeType, original: CodeType) -> CodeType:
-    return _name_thunks(code).replace(co_qualname=original.co_qualname)
+    return _name_thunks(_renamed(code, code.co_qualname, original.co_qualname))
+
+
+def _renamed(code: CodeType, before: str, after: str) -> CodeType:
+    """The code, and those inside, with qualified names that begin with `after`: messages of Python
+    show them.
+    """
+    constants = tuple(
+        _renamed(constant, before, after) if isinstance(constant, CodeType) else constant
+        for constant in code.co_consts
+    )
+    name = after + code.co_qualname.removeprefix(before)
+    return code.replace(co_consts=constants, co_qualname=name)
 
 
 def _name_thunks(code: CodeType) -> CodeType:

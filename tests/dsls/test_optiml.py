@@ -118,6 +118,13 @@ def halve(x: Any) -> Any:
     return x / 2
 
 
+def test_a_tuple_needs_a_difference() -> None:
+    f: Any = pm.jit(lambda a: ml.until_converged((a, a), lambda pair: pair))
+    for run in (f, f.eager):
+        with pytest.raises(TypeError, match="a tuple without a difference"):
+            run(np.ones(2))
+
+
 def test_the_named_default_difference_is_the_sum_of_squares() -> None:
     start = np.array([3.0, 4.0])
     by_default = ml.until_converged(start, halve, tol=0.1)

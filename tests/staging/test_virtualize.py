@@ -120,6 +120,16 @@ def test_metadata_defaults_and_signature_stay() -> None:
     assert inspect.signature(made).parameters.keys() == {"a", "b", "c"}
 
 
+def test_pythons_messages_name_the_users_functions() -> None:
+    def outer(x: float) -> Any:
+        inner: Any = lambda a, b: a + b
+        return inner(x)
+
+    with pytest.raises(TypeError) as caught:
+        run(outer, 1.0)
+    assert str(caught.value).startswith(f"{outer.__qualname__}.<locals>.<lambda>() missing 1")
+
+
 def test_lambdas_are_found_by_their_columns() -> None:
     pair, third = (lambda x: x + 1, lambda x: x and x * 2), lambda x: lambda y: x < y < 3
     assert [rewritten(f)(2) for f in pair] == [3, 4]
