@@ -25,10 +25,19 @@ from .iteration import (
 )
 from .logic import conjunction, disjunction
 from .nodes import Callback, PythonFunction
-from .reps import PythonBool, Rep, ScalarRep, apply_primitive, apply_ufunc, lift_scalar, select
+from .reps import (
+    Arithmetic,
+    PythonBool,
+    Rep,
+    ScalarRep,
+    apply_primitive,
+    apply_ufunc,
+    lift_scalar,
+    select,
+)
 from .reps import cast as convert
 from .state import is_staged, truth
-from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
+from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar
 
 # Conversions: Python's numbers are weak.
 
@@ -65,6 +74,30 @@ def _bool(*args: object) -> object:
     if args and isinstance(args[0], Rep):
         return PythonBool(truth(args[0]).operand)
     return bool(*args)
+
+
+def _kind(value: Rep) -> type:
+    """The type that a value has when the function is not staged."""
+    if isinstance(value.type, Array):
+        return np.ndarray
+    if isinstance(value, PythonBool):
+        return bool
+    if value.type.weak:
+        return {"i": int, "f": float, "c": complex}[value.type.dtype.kind]
+    return value.type.dtype.type
+
+
+@replace(isinstance)
+def _isinstance(value: object, kinds: Any) -> bool:
+    if isinstance(value, Arithmetic):
+        return issubclass(_kind(value), kinds)
+    return isinstance(value, kinds)
+
+
+@replace(type)
+def _type(*args: Any, **options: Any) -> object:
+    staged = len(args) == 1 and isinstance(args[0], Arithmetic)
+    return _kind(args[0]) if staged else type(*args, **options)
 
 
 @replace(round)

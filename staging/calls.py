@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable
-from types import FunctionType, MethodType
+from collections.abc import Callable, Hashable, Iterable
+from types import CellType, FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
 from .context import current
@@ -104,8 +104,11 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
             for name, value in options.items()
         }
         staged = tuple(map(staged_callable, args))
+        before = list(_cells((*args, *options.values())))
         try:
-            return f(*staged, **named)
+            found = f(*staged, **named)
+            _check_cells(before)
+            return found
         except TypeError as error:
             reason = misfit(f, staged, named)
             if not reason or isinstance(error, StagingTypeError):
@@ -113,6 +116,34 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
             raise _misfits(f, reason) from None
 
     return call
+
+
+_Cells = Iterable[tuple[str, CellType, object]]
+
+
+def _cells(values: Iterable[object]) -> _Cells:
+    """The variables that functions share with the function around them, and what they hold."""
+    for value in values:
+        if isinstance(value, FunctionType) and is_users_function(value):
+            for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+                yield name, cell, _contents(cell)
+
+
+def _contents(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+
+
+def _check_cells(before: _Cells) -> None:
+    for name, cell, contents in before:
+        if _contents(cell) is not contents:
+            raise Limitation(
+                f"`nonlocal {name}` is assigned in a function that runs for every element",
+                why="elements may be computed in any order, and the function is staged once",
+                instead="pm.range(n).map, zip(pm.range(n)) for the position, reduce, or a for loop",
+            )
 
 
 def _misfits(f: Callable[..., Any], reason: str) -> StagingTypeError:

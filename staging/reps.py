@@ -305,7 +305,8 @@ class PythonBool(ScalarRep):
     __slots__ = ()
 
 
-def _is_python(value: object) -> bool:
+def is_python(value: object) -> bool:
+    """Whether a number or a truth value of Python's, staged or not."""
     if isinstance(value, ScalarRep):
         return value.scalar.weak or isinstance(value, PythonBool)
     return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
@@ -315,7 +316,7 @@ def _as_number(name: str) -> Any:
     operator = getattr(ScalarRep, name)
 
     def method(self: PythonBool, *others: object) -> object:
-        pythons = all(map(_is_python, others))
+        pythons = all(map(is_python, others))
         return operator(cast(self, WEAK_INT) if pythons else self, *others)
 
     return method
@@ -354,7 +355,7 @@ def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
         raise StagingTypeError(f"{primitive.name} is not defined for {names}") from error
     operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
     (found,) = trace().emit(Apply(primitive, operands))
-    pythons = primitive in COMPARISONS and all(map(_is_python, args))
+    pythons = primitive in COMPARISONS and all(map(is_python, args))
     return PythonBool(found) if pythons else ScalarRep(found)
 
 

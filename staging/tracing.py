@@ -22,9 +22,9 @@ from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
 from .pytree import LEAF, Tree, flatten, unflatten
 from .replay import Replay
-from .reps import Arithmetic, PythonBool, Rep, lift, rep_of
+from .reps import Arithmetic, PythonBool, Rep, is_python, lift, rep_of
 from .state import is_dynamic
-from .types import Array, Scalar
+from .types import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Traced:
     out_tree, out_leaves : the structure of the result; each leaf is `RESULT` or a static value
     captured : gives the captured arrays as they are now
     guards : what must still hold at a later call
-    weak : which of the program's results are Python numbers
+    weak : which of the program's results are Python's numbers and bools
     """
 
     program: Program
@@ -112,7 +112,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(RESULT if _is_result(leaf) else leaf for leaf in leaves),
         tuple(captured.read for captured in recording.captured.values()),
         tuple(recording.guards.values()),
-        tuple(isinstance(o.type, Scalar) and o.type.weak for o in operands),
+        tuple(is_python(lift(leaf)) for leaf in leaves if _is_result(leaf)),
     )
 
 

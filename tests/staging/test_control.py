@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from parloom.patterns import public as pm
 from parloom.staging import errors
 from parloom.staging.control import for_range, if_then_else, while_loop
 from parloom.staging.nodes import ForLoop, If, While
@@ -629,6 +630,37 @@ def test_pythons_bools_are_numbers_among_themselves() -> None:
             assert found == expected
 
     assert run(lambda a, b: a + b, np.True_, True).dtype == bool
+
+
+def test_types_are_those_of_the_values() -> None:
+    def f(x: Any, s: Any, b: Any) -> Any:
+        return (
+            isinstance(x, np.ndarray),
+            isinstance(s, int | float),
+            isinstance(x[0], np.floating),
+            isinstance(b, bool),
+            type(x) is np.ndarray,
+            type(s) is int,
+        )
+
+    assert run(f, X, 2, True) == (True,) * 6
+    assert run(f, X, 2.5, np.True_) == (True, True, True, False, True, False)
+    assert run(lambda x, b: (True, b, not b, x[0] > 0), X, True)[0] is True
+
+
+def test_assignments_to_the_variables_around_a_pattern_are_refused() -> None:
+    def f(x: Any) -> Any:
+        count = 0
+
+        def numbered(v: Any) -> Any:
+            nonlocal count
+            count += 1
+            return v + count
+
+        return pm.asarray(x).map(numbered)
+
+    with pytest.raises(errors.Limitation, match="nonlocal count"):
+        run(f, X)
 
 
 def test_python_numbers_stay_weak() -> None:

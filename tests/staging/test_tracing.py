@@ -74,7 +74,7 @@ def test_trees_go_in_and_come_out() -> None:
 
 def test_results_have_pythons_or_numpys_type() -> None:
     found = run(lambda x, y: (x + 1, y + 1, x > 0, 5, X.dtype, "s"), 1, np.float32(1))
-    assert [type(v) for v in found[:4]] == [int, np.float32, np.bool_, int]
+    assert [type(v) for v in found[:4]] == [int, np.float32, bool, int]
     assert found[4:] == (np.dtype(float), "s")
 
 
