@@ -36,7 +36,10 @@ def _range(*bounds: Any) -> Iterator[np.int64]:
 
 
 class _Typed(ast.NodeTransformer):
-    """Gives each number of the text a name, under which it stands in `numbers`."""
+    """Gives each number of the text a name, under which it stands in `numbers`.
+
+    No variable of a kernel begins with an underscore.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[str, np.generic] = {}
@@ -46,7 +49,7 @@ class _Typed(ast.NodeTransformer):
         value = node.value
         if type(value) is float or (type(value) is int and value < 2**63):
             assert isinstance(value, int | float)
-            name = self._names.setdefault((type(value), value), f"number_{len(self._names)}")
+            name = self._names.setdefault((type(value), value), f"_number_{len(self._names)}")
             self.numbers[name] = np.int64(value) if type(value) is int else np.float64(value)
             return ast.Name(name, ast.Load())
         return node  # least integers and large unsigned ones stand in np.int64(...), np.uint64(...)

@@ -39,7 +39,8 @@ from ..transforms.kernel_ir import (
     Store,
     While,
 )
-from .scalar_functions import TRANSCENDENTAL, source
+from ..transforms.kernel_walk import leaves
+from .scalar_functions import FUNCTIONS, TRANSCENDENTAL, source
 
 _PRECEDENCE = {
     "or": 1, "and": 2, "not": 3,
@@ -51,6 +52,8 @@ _ATOM = 20
 _UNARY = 11
 _SELECT = 0
 
+# What variables must not be called.
+RESERVED = frozenset([*FUNCTIONS, "fma"])
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
 _NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE}
 # Helper functions that depend on the kind of the operands.
@@ -101,15 +104,21 @@ class Printer:
     """Prints functions; collects the helper functions that the text needs."""
 
     helpers: dict[str, None] = field(default_factory=dict[str, None])
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
     last: Location | None = None
     intrinsics: dict[str, None] = field(default_factory=dict[str, None])
 
     def function(self, function: Function, prefix: str) -> list[str]:
         """The lines of one function."""
         self.last = None
-        params = ", ".join(q.name for q in function.params)
+        self.renamed = renamings(function)
+        params = ", ".join(map(self.name, function.params))
         body = list(self.statements(function.body, 1))
         return [f"def {prefix}_{function.name}({params}):", *(body or ["    pass"])]
+
+    def name(self, variable: Local | Buffer) -> str:
+        """The variable's name in the text."""
+        return self.renamed.get(variable.name, variable.name)
 
     def statements(self, body: Sequence[Statement], depth: int) -> Iterator[str]:
         """The lines of a statement list."""
@@ -133,16 +142,16 @@ class Printer:
     def statement(self, statement: Statement, indent: str, depth: int) -> Iterator[str]:
         """One statement."""
         if isinstance(statement, Let | Assign):
-            yield f"{indent}{statement.local.name} = {self.text(statement.value)}"
+            yield f"{indent}{self.name(statement.local)} = {self.text(statement.value)}"
         elif isinstance(statement, Store):
             target = self.element(statement.buffer, statement.indices)
             yield f"{indent}{target} = {self.text(statement.value)}"
         elif isinstance(statement, Fill):
-            yield f"{indent}{statement.buffer.name}[...] = {self.text(statement.value)}"
+            yield f"{indent}{self.name(statement.buffer)}[...] = {self.text(statement.value)}"
         elif isinstance(statement, Merge):
-            yield f"{indent}{merge(statement)}"
+            yield f"{indent}{self.merge(statement)}"
         elif isinstance(statement, For):
-            yield f"{indent}for {statement.index.name} in {self.range(statement)}:"
+            yield f"{indent}for {self.name(statement.index)} in {self.range(statement)}:"
             yield from self.statements(statement.body, depth + 1)
         elif isinstance(statement, If):
             yield f"{indent}if {self.text(statement.cond)}:"
@@ -170,6 +179,14 @@ class Printer:
             return f"range({start}, {stop}, {loop.step})"
         return f"range({stop})" if start == "0" else f"range({start}, {stop})"
 
+    def merge(self, statement: Merge) -> str:
+        """A whole-array update by NumPy."""
+        target, other = self.name(statement.buffer), self.name(statement.other)
+        if statement.primitive is None:
+            return f"{target}[...] = {other}"
+        ufunc = statement.primitive.function.__name__
+        return f"np.{ufunc}({target}, {other}, out={target})"
+
     # Expressions.
 
     def text(self, expr: Expr, above: int = 0) -> str:
@@ -180,7 +197,7 @@ class Printer:
     def expression(self, expr: Expr) -> tuple[str, int]:
         """The expression and how tightly its outermost operator binds."""
         if isinstance(expr, Local):
-            return expr.name, _ATOM
+            return self.name(expr), _ATOM
         if isinstance(expr, Literal):
             return literal(expr.value)
         if isinstance(expr, Load):
@@ -194,7 +211,7 @@ class Printer:
 
     def element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> str:
         """One element of a buffer."""
-        return f"{buffer.name}[{', '.join(self.text(i) for i in indices)}]"
+        return f"{self.name(buffer)}[{', '.join(self.text(i) for i in indices)}]"
 
     def convert(self, expr: Convert) -> str:
         """A conversion as NumPy's astype does it."""
@@ -284,13 +301,21 @@ class Printer:
         return (found, _ATOM) if holds else (f"not {found}", _PRECEDENCE["not"])
 
 
-def merge(statement: Merge) -> str:
-    """A whole-array update by NumPy."""
-    target, other = statement.buffer.name, statement.other.name
-    if statement.primitive is None:
-        return f"{target}[...] = {other}"
-    ufunc = statement.primitive.function.__name__
-    return f"np.{ufunc}({target}, {other}, out={target})"
+def renamings(function: Function) -> dict[str, str]:
+    """New names for variables that are called like a helper function."""
+    used = {
+        leaf.name
+        for leaf in leaves((function.params, function.body))
+        if isinstance(leaf, Local | Buffer)
+    }
+    found: dict[str, str] = {}
+    for name in sorted(used & RESERVED):
+        count = 1
+        while f"{name}_{count}" in used:
+            count += 1
+        found[name] = f"{name}_{count}"
+        used.add(found[name])
+    return found
 
 
 def _select(printer: Printer, expr: Prim) -> tuple[str, int]:
@@ -420,9 +445,10 @@ def float_literal(value: float) -> str:
 
 def comment(source: Location) -> str:
     """The user's line for a comment: one line, which nothing in it can end or continue."""
-    text = "".join(c if c.isprintable() else " " for c in source.text.strip())
+    text = source.text.strip()
     name = source.file.rsplit("/", 1)[-1]
-    return f"{text.rstrip(chr(92))}  [{name}:{source.line}]"
+    line = f"{text}  [{name}:{source.line}]"
+    return "".join(c if c.isprintable() else " " for c in line)
 
 
 def print_kernels(
@@ -436,8 +462,9 @@ def print_kernels(
         for function in kernel.functions
         if wanted(function)
     ]
-    head = "import math\n\nimport numpy as np"
     helpers = source(printer.helpers)
+    head = "import math\n\n" if "math." in helpers else ""
+    head += "import numpy as np"
     names = sorted({*printer.intrinsics, *re.findall(r"\blibm_\w+", helpers)})
     if names:
         head += f"\nfrom parloom.codegen.numba.intrinsics import {', '.join(names)}"
