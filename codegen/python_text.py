@@ -263,7 +263,7 @@ class Printer:
 
     def narrowed(self, expr: Prim, text: str) -> str:
         """Wrapped in the dtype where Python or Numba would widen."""
-        bare = expr.dtype.kind == "b" or expr.dtype in (np.int64, np.float64)
+        bare = expr.dtype.kind == "b" or expr.dtype.name in ("int64", "float64")
         return text if bare else f"np.{expr.dtype.name}({text})"
 
     def arguments(self, args: tuple[Expr, ...]) -> str:

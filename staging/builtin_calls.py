@@ -61,8 +61,8 @@ def _dtype_conversion(dtype: type[np.generic]) -> None:
 
     @replace(dtype)
     def converted(*args: Any) -> object:
-        staged = len(args) == 1 and isinstance(args[0], Rep)
-        return args[0].astype(dtype) if staged else dtype(*args)
+        staged: Any = args[0] if len(args) == 1 and isinstance(args[0], Rep) else None
+        return dtype(*args) if staged is None else staged.astype(dtype)
 
 
 for _code in "?bhilqBHILQefdFD":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from ..staging.primitives import Primitive
 from .kernel_ir import (
@@ -27,7 +28,7 @@ def leaves(node: object) -> Iterator[Local | Buffer | Fault]:
     if isinstance(node, Local | Buffer):
         yield node
     elif isinstance(node, tuple | list):
-        for item in node:
+        for item in cast("Sequence[object]", node):
             yield from leaves(item)
     elif dataclasses.is_dataclass(node) and not isinstance(node, type):
         if isinstance(node, Fault):
@@ -43,7 +44,7 @@ def bound(node: object) -> Iterator[Local]:
     if isinstance(node, For):
         yield node.index
     if isinstance(node, tuple | list):
-        for item in node:
+        for item in cast("Sequence[object]", node):
             yield from bound(item)
     elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
         for field in dataclasses.fields(node):
@@ -57,7 +58,7 @@ def has_loops(node: object) -> bool:
     if isinstance(node, If):
         return has_loops(node.then) or has_loops(node.orelse)
     if isinstance(node, tuple | list):
-        return any(map(has_loops, node))
+        return any(map(has_loops, cast("Sequence[object]", node)))
     return False
 
 
@@ -81,7 +82,7 @@ def stays_in_scratch(loop: For) -> bool:
 def nodes(node: object) -> Iterator[object]:
     """Every Kernel IR node inside, buffers and locals excepted."""
     if isinstance(node, tuple | list):
-        for item in node:
+        for item in cast("Sequence[object]", node):
             yield from nodes(item)
     elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer | Primitive):
         yield node

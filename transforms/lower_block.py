@@ -12,7 +12,8 @@ loop (`may_strip` says what can).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator as Steps
+from collections.abc import Sequence
 from contextlib import contextmanager
 
 from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
@@ -126,7 +127,7 @@ class BlockLowering:
         self.lane = None
 
     @contextmanager
-    def nested(self, out: list[Statement]) -> Iterator[None]:
+    def nested(self, out: list[Statement]) -> Steps[None]:
         """Statements go to `out`, the body of a uniform loop or branch."""
         saved = self.out, self.lane
         self.out, self.lane = out, None
@@ -134,7 +135,7 @@ class BlockLowering:
         self.out, self.lane = saved
 
     @contextmanager
-    def pin(self) -> Iterator[None]:
+    def pin(self) -> Steps[None]:
         """Row form inside the open lane loop (in row form: nothing changes)."""
         if self.strip is None or self.pinned is not None:
             yield
@@ -300,7 +301,7 @@ class BlockLowering:
         self.bind_scalar(binder, self.op_expr(op), varying)
 
     @contextmanager
-    def nested_here(self) -> Iterator[None]:
+    def nested_here(self) -> Steps[None]:
         """Statements of a uniform check go where uniform statements go."""
         before: list[Statement] = []
         with self.nested(before):
@@ -433,7 +434,7 @@ class BlockLowering:
             self.hand_over(envs, result, sink, (*indices, *inner))
 
     @contextmanager
-    def serial(self, extents: Sequence[Expr], names: Sequence[str]) -> Iterator[tuple[Expr, ...]]:
+    def serial(self, extents: Sequence[Expr], names: Sequence[str]) -> Steps[tuple[Expr, ...]]:
         """Nested serial loops; statements go into the innermost."""
         out = self.out
         indices: list[Expr] = []
@@ -447,7 +448,7 @@ class BlockLowering:
             yield tuple(indices)
 
     @contextmanager
-    def using(self, env: Env) -> Iterator[None]:
+    def using(self, env: Env) -> Steps[None]:
         """Variables are looked up in `env`."""
         saved = self.env
         self.env = env

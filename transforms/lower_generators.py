@@ -60,6 +60,8 @@ from .lower_scope import (
 from .lower_whole import extents_of
 
 ONE = (1,)
+Hook = Callable[[BlockLowering], None]
+Hooks = list[Hook]
 
 
 @dataclass(slots=True)
@@ -73,15 +75,15 @@ class Part:
 
     output: Output
     step: Callable[[BlockLowering, tuple[Expr, ...]], None]
-    before: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    after: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    open_block: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    close_block: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    init: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    combine: list[Callable[[BlockLowering], None]] = field(default_factory=list)
-    finish: list[Callable[[BlockLowering], None]] = field(default_factory=list)
+    before: Hooks = field(default_factory=list[Hook])
+    after: Hooks = field(default_factory=list[Hook])
+    open_block: Hooks = field(default_factory=list[Hook])
+    close_block: Hooks = field(default_factory=list[Hook])
+    init: Hooks = field(default_factory=list[Hook])
+    combine: Hooks = field(default_factory=list[Hook])
+    finish: Hooks = field(default_factory=list[Hook])
     jam: Callable[[BlockLowering, Sequence[Env]], None] | None = None
-    others: dict[Buffer, Buffer] = field(default_factory=dict)
+    others: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
 
 
 def make_part(

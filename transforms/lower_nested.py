@@ -215,7 +215,7 @@ def begin_reduce(
 def in_blocks(op: MultiLoop, generator: Reduce) -> bool:
     """Whether the reduction's order has blocks that its domain can fill."""
     order = generator.reducer.order
-    if order is None or order.block == 0 or len(op.domain) > 1 or generator.reducer.width > 1:
+    if order is None or order.block == 0 or len(op.domain) != 1 or generator.reducer.width > 1:
         return False
     return not isinstance(op.domain[0], Const) or int(op.domain[0].value.item()) > order.block
 

@@ -53,7 +53,8 @@ class NativeCode:
         if name in self.whole:
             return PlainBound(self.whole[name], list(args))
         function = self.functions[name]
-        slots, at = [], 0
+        slots: list[int] = []
+        at = 0
         for param in function.params:
             slots.append(at)
             at += param.slots

@@ -154,10 +154,8 @@ class Launch:
         workers = [
             self.bind(kernel.chunk, {**first, **own, "start": 0, "stop": 0}) for own in private
         ]
-        init = None
-        if kernel.init.body:
-            init = self.bind(kernel.init, first)
-            init_places = {q: k for k, q in enumerate(kernel.init.params)}
+        init = self.bind(kernel.init, first) if kernel.init.body else None
+        init_places = {q: k for k, q in enumerate(kernel.init.params)}
 
         def run(chunk: int, worker: int) -> None:
             own = self.part(chunk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,17 +41,16 @@ def run_program(
     """The program's results: new arrays, and NumPy scalars."""
     machine = HostMachine(kernels, code)
     machine.values.update(bind_arguments(program, arguments))
-    given = [a for a in arguments if isinstance(a, np.ndarray)]
     results: list[Any] = []
     for result in machine.run(program.body):
-        results.append(owned(result, [*given, *results]))
+        results.append(owned(result, [*arguments, *results]))
     return results
 
 
 def owned(result: Any, others: Sequence[Any]) -> Any:
     """The result, copied where it shares memory with an argument or with another result."""
-    if isinstance(result, np.ndarray) and any(
-        isinstance(other, np.ndarray) and np.may_share_memory(result, other) for other in others
-    ):
-        return result.copy()
-    return result
+    if not isinstance(result, np.ndarray):
+        return result
+    array = cast("np.ndarray", result)
+    arrays: list[np.ndarray] = [other for other in others if isinstance(other, np.ndarray)]
+    return array.copy() if any(np.may_share_memory(array, other) for other in arrays) else array

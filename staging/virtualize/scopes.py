@@ -31,16 +31,15 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
 def binds(stmt: ast.stmt) -> dict[str, Place]:
     """The names that a statement binds itself, not by the statements inside it."""
     found = dict.fromkeys(_binds(stmt), place(stmt))
-    for child in [] if isinstance(stmt, _SCOPES) else ast.iter_child_nodes(stmt):
-        match child:
-            case ast.stmt():
-                pass
-            case ast.ExceptHandler():
-                found.update(dict.fromkeys(_binds(child), place(child)))
-            case ast.match_case():
-                found.update(assigned([child.pattern]))
-            case _:
-                found.update(assigned([child]))
+    if isinstance(stmt, _SCOPES):
+        return found
+    for child in ast.iter_child_nodes(stmt):
+        if isinstance(child, ast.ExceptHandler):
+            found.update(dict.fromkeys(_binds(child), place(child)))
+        elif isinstance(child, ast.match_case):
+            found.update(assigned([child.pattern]))
+        elif not isinstance(child, ast.stmt):
+            found.update(assigned([child]))
     return found
 
 

@@ -1,5 +1,7 @@
 """What a kernel's fault says: the interpreter's message, from either printer."""
 
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -158,8 +158,10 @@ def wanted(what: p.Primitive | str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def as_numpy_scalars(x: np.ndarray, target: str) -> np.ndarray:
     """Element by element: out of range NumPy's loop over an array may do otherwise."""
-    real = x.real if x.dtype.kind == "c" and target not in (*COMPLEXES, "bool") else x
-    return np.array([v.astype(target) for v in real])
+    values: Any = x
+    if x.dtype.kind == "c" and target not in (*COMPLEXES, "bool"):
+        values = values.real
+    return np.array([v.astype(target) for v in values])
 
 
 def tier(what: p.Primitive | str, dtype: np.dtype[Any], expected: np.ndarray) -> Tier:

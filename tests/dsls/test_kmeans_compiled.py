@@ -1,5 +1,7 @@
 """The k-means job, compiled: one compilation for all sizes, NumPy's answers on odd inputs."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any

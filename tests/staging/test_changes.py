@@ -3,6 +3,7 @@ anything has changed.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportConstantRedefinition=false
 
 from __future__ import annotations
 

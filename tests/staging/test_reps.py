@@ -1,5 +1,8 @@
 """Staged values: comparisons by value, integer powers, what messages call them."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import re
@@ -47,7 +50,7 @@ def test_integers_to_negative_powers_raise_as_in_numpy(target: str) -> None:
     np.testing.assert_array_equal(raised.on(target)(x, 3), x**3)
     for n in (-1, np.array([3, -2, 1])):
         with pytest.raises(ValueError, match=NEGATIVE_POWER):
-            x**n
+            _ = x**n
         with pytest.raises(CheckFailed, match=NEGATIVE_POWER):
             raised.on(target)(x, n)
 

@@ -1,5 +1,7 @@
 """Reductions inside loops."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """Generators that combine by whole arrays, in one loop with one that combines in a loop."""
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any
