@@ -9,7 +9,7 @@ import numpy as np
 
 _SORTED = "sort before the call and pass the result; for the least or greatest: min, max, argmin"
 _SOLVED = "solve before or after the call, in NumPy; or iterate, with `while` or until_converged"
-_SCANNED = "a running total as a `for` loop over the elements, or in NumPy outside of the function"
+_SCANNED = "in NumPy, before or after the call: scans are not supported"
 _COUNTED = "x.group_by(key, size=k).count(), or .sum() for weights"
 _POSITIONS = "pm.range(n).filter(lambda i: mask[i])"
 _COMPLETE = "an array whose length is known before: pm.collect(shape, f)"
