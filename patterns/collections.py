@@ -27,9 +27,16 @@ class Collection(Patterns):
 
     @property
     def operand(self) -> Operand:
-        return lift(
-            Patterns.map(self, lambda *parts: parts[0] if len(parts) == 1 else parts)
-        ).operand
+        return lift(Patterns.map(self, self._single)).operand
+
+    def _single(self, *parts: Any) -> Any:
+        if len(parts) > 1:
+            raise StagingTypeError(
+                f"{described(self)} is used as an array",
+                why="its elements are tuples",
+                instead=".map(lambda a, b: ...) of what the array holds",
+            )
+        return parts[0]
 
     def staged_element(self, i: ScalarRep) -> Any:
         """Element i of a loop over the collection."""

@@ -52,4 +52,5 @@ class Selection(Collection):
 
     def _original(self, *indices: ScalarRep) -> ScalarRep:
         extent = trace().canonical(self.source.domain[0])
-        return sizes.index(self.positions.element(*indices).operand, extent)
+        position = self.positions.element(*indices)
+        return sizes.index(sizes.index_operand(position), extent)

@@ -356,7 +356,10 @@ def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
     operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
     (found,) = trace().emit(Apply(primitive, operands))
     pythons = primitive in COMPARISONS and all(map(is_python, args))
-    return PythonBool(found) if pythons else ScalarRep(found)
+    if pythons:
+        return PythonBool(found)
+    numpys = any(a.scalar == BOOL and not is_python(a) for a in args)
+    return strong(ScalarRep(found)) if numpys and primitive is not SELECT else ScalarRep(found)
 
 
 def _compared_exactly(

@@ -15,6 +15,7 @@ import parloom as pm
 from parloom.patterns.eager import wrap
 from parloom.patterns.generators import Collect, Fold, Reduce
 from parloom.staging import errors
+from parloom.staging.jit import jit
 from parloom.staging.nodes import Bounds, Index
 from tests.patterns.staged import agree, interpret, loops, ops, stage
 
@@ -268,3 +269,11 @@ def test_empty_collections() -> None:
 def test_unknown_patterns_are_refused_by_name() -> None:
     with pytest.raises(errors.UnknownNameError, match="flat_map"):
         stage(lambda x: x.rows.flat_map(lambda p: p), X)
+
+
+def test_tuples_are_no_array() -> None:
+    for f in (lambda v: v.zip(v), lambda v: v.zip(v).filter(lambda a, b: a > 1)):
+        with pytest.raises(errors.StagingTypeError, match="is used as an array"):
+            jit(f)(np.arange(4.0))
+    found = jit(lambda v: v.zip(v).filter(lambda a, b: a > 1).map(lambda a, b: a + b))(X[:, 0])
+    np.testing.assert_array_equal(found, 2 * X[:, 0][X[:, 0] > 1])

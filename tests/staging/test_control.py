@@ -630,6 +630,7 @@ def test_pythons_bools_are_numbers_among_themselves() -> None:
             assert found == expected
 
     assert run(lambda a, b: a + b, np.True_, True).dtype == bool
+    assert isinstance(run(lambda a: a + 1, np.True_), np.int64)
 
 
 def test_types_are_those_of_the_values() -> None:
