@@ -77,3 +77,34 @@ def test_html_and_json_have_everything(report: Any) -> None:
 def test_the_interpreter_has_one_text() -> None:
     report: Any = unit_rows.on("reference").explain(np.ones((4, 3)))
     assert "== kernels (program)" in str(report)
+
+
+def test_unknown_stages_and_printers_name_the_known_ones(report: Any) -> None:
+    with pytest.raises(KeyError) as stage:
+        report.ir("kernel")
+    assert "no stage kernel; there are staged, fused, mapped, simplify#1, " in str(stage.value)
+    with pytest.raises(KeyError) as printer:
+        report.source("cuda")
+    assert "no text by cuda; there are python, llvm" in str(printer.value)
+
+
+def test_every_stage_can_be_asked_for(report: Any) -> None:
+    assert report.stages[:3] == ("staged", "fused", "mapped")
+    for stage in report.stages:
+        assert report.ir(stage).startswith("program unit_rows(")
+    assert report.ir() == report.ir("fused")
+
+
+def test_html_escapes_the_users_lines() -> None:
+    below: Any = pm.jit(lambda x: (x < 3) & (x > 1))
+    page = below.explain(np.ones(4))._repr_html_()
+    assert "(x &lt; 3) &amp; (x &gt; 1)" in page
+    assert "(x < 3)" not in page
+    assert "<script" not in page
+
+
+def test_decisions_stand_one_to_a_line(report: Any) -> None:
+    sections = dict(report.sections())
+    for line in sections["decisions"].splitlines():
+        assert ", because " in line
+        assert "test_report.py:" in line or line.startswith("codegen.")
