@@ -73,7 +73,7 @@ def optimise(module: Any, functions: Collection[str]) -> Any:
         if not function.is_declaration and function.name not in kept:
             function.linkage = "internal"
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     builder = llvm.create_pass_builder(_machine(), tuning)
