@@ -49,3 +49,12 @@ def extents_of(b: BlockLowering, buffer: Buffer) -> tuple[Expr, ...]:
     """A buffer's extents as expressions."""
     assert not any(isinstance(d, tuple) for d in buffer.shape)
     return tuple(b.expr(d) for d in buffer.shape if not isinstance(d, tuple))
+
+
+def copied(b: BlockLowering, target: Buffer, source: Buffer) -> None:
+    """Copies one buffer into another of the same shape, element by element."""
+    nest(
+        b,
+        extents_of(b, target),
+        lambda at: b.out.append(Store(target, at, Load(source, at))),
+    )

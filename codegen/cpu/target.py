@@ -10,18 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...patterns.generators import MultiLoop
 from ...staging.decisions import Decision
 from ...staging.errors import Limitation, UserError
-from ...staging.nodes import Block, Contiguous, Op, Program, Var
+from ...staging.nodes import Op
 from ...staging.passes import Options, Result, run
 from ...staging.tracing import Traced
-from ...staging.traversal import blocks
-from ...staging.types import Array
 from ...transforms.kernel_ir import Kernel
 from ...transforms.kernel_walk import nodes
-from ...transforms.lower import lower_loop
-from ...transforms.lower_names import KernelNames
+from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
 from ..python_text import print_kernels
 from ..report import Report
@@ -123,32 +119,3 @@ def has_complex(kernels: Sequence[Kernel]) -> bool:
         for function in kernel.functions
         for node in (*nodes(list(function.body)), *function.params)
     )
-
-
-def lower_program(program: Program) -> dict[Op, Kernel]:
-    """A kernel for every loop of the program's sequential part, in program order."""
-    strided = frozenset(
-        q for q in program.params if isinstance(q.type, Array) and Contiguous() not in q.facts
-    )
-    names = KernelNames()
-    kernels: dict[Op, Kernel] = {}
-
-    def visit(block: Block) -> None:
-        for stmt in block.stmts:
-            if isinstance(stmt.op, MultiLoop):
-                if stmt.op not in kernels:
-                    kernels[stmt.op] = lower_loop(
-                        stmt, strided, names.fresh(loop_name(stmt.binders))
-                    )
-                continue
-            for inner in blocks(stmt.op):
-                visit(inner)
-
-    visit(program.body)
-    return kernels
-
-
-def loop_name(binders: Sequence[Var]) -> str:
-    """A kernel's name: those of the values that it computes, as far as the user named them."""
-    named = [b.name for b in binders if b.name]
-    return "_".join(named[:3]) or "loop"

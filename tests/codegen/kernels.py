@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from parloom.codegen.cpu import code
-from parloom.codegen.cpu.target import lower_program
 from parloom.codegen.llvm.printer import print_module
 from parloom.codegen.python_text import print_kernels
 from parloom.codegen.runtime.program import run_program
 from parloom.patterns.reference import interpret
 from parloom.staging.nodes import Program
 from parloom.staging.passes import Pipeline, run
+from parloom.transforms.lower_program import lower_program
 from parloom.transforms.pipelines import LEVELS
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parloom.codegen.cpu.target import lower_program
+from parloom.transforms.lower_program import lower_program
 from parloom.codegen.python_text import print_kernels
 from parloom.patterns.reference import interpret
 from parloom.staging.errors import UserError

@@ -1,0 +1,46 @@
+"""The kernels of a mapped program: one for every loop that the driver runs in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..patterns.generators import MultiLoop
+from ..staging.nodes import Block, Contiguous, Op, Program, Var
+from ..staging.traversal import blocks
+from ..staging.types import Array
+from .kernel_ir import Kernel
+from .lower import lower_loop
+from .lower_names import KernelNames
+from .lower_sequential import is_kernel, lower_sequential
+
+
+def lower_program(program: Program) -> dict[Op, Kernel]:
+    """A kernel for every outermost parallel loop, and for every sequential one that needs no
+    other; in program order."""
+    strided = frozenset(
+        q for q in program.params if isinstance(q.type, Array) and Contiguous() not in q.facts
+    )
+    names = KernelNames()
+    kernels: dict[Op, Kernel] = {}
+
+    def visit(block: Block) -> None:
+        for stmt in block.stmts:
+            if stmt.op in kernels:
+                continue
+            if isinstance(stmt.op, MultiLoop):
+                kernels[stmt.op] = lower_loop(stmt, strided, names.fresh(loop_name(stmt.binders)))
+            elif is_kernel(stmt.op):
+                name = names.fresh(loop_name(stmt.binders))
+                kernels[stmt.op] = lower_sequential(stmt, strided, name)
+            else:
+                for inner in blocks(stmt.op):
+                    visit(inner)
+
+    visit(program.body)
+    return kernels
+
+
+def loop_name(binders: Sequence[Var]) -> str:
+    """A kernel's name: those of the values that it computes, as far as the user named them."""
+    named = [b.name for b in binders if b.name]
+    return "_".join(named[:3]) or "loop"
