@@ -32,8 +32,19 @@ def is_kernel(op: Op) -> bool:
         return False
     if effects(op) & (Effects.CALLBACK | Effects.PRINT):
         return False
+    if has_complex(op):
+        return False  # the driver knows all functions of complex numbers
     types = [t for t in op.signature() if isinstance(t, Array)]
     return not any(isinstance(d, Exists) for t in types for d in t.shape)
+
+
+def has_complex(op: Op) -> bool:
+    """Whether a value of the loop is complex."""
+    inside = [v.type for b in blocks(op) for s in walk_stmts(b) for v in s.binders]
+    return any(
+        (t.element if isinstance(t, Array) else t).dtype.kind == "c"
+        for t in (*op.signature(), *inside)
+    )
 
 
 def lower_sequential(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:

@@ -140,3 +140,17 @@ def test_an_unknown_printer() -> None:
 def test_every_form_is_accepted() -> None:
     for text in FORMS.values():
         assert list(cpu_problems(program(text))) == []
+
+
+def test_sequential_loops_of_complex_numbers_stay_with_the_driver() -> None:
+    def iterate(z: Any, n: int) -> Any:
+        k = 0
+        while k < n:
+            z = np.exp(z) - 1.0
+            k = k + 1
+        return z
+
+    z = np.complex128(0.1 + 0.2j)
+    expected = np.exp(np.exp(z) - 1) - 1
+    for target_name in ("cpu", "python"):
+        assert pm.jit(iterate, target=target_name)(z, 2) == expected
