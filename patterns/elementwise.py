@@ -10,6 +10,7 @@ import numpy as np
 
 from ..staging import reps
 from ..staging.context import trace
+from ..staging.narrowing import UNCHECKED, needs_check
 from ..staging.primitives import BY_UFUNC
 from ..staging.reps import Rep, ScalarRep
 from . import emit, sizes
@@ -54,9 +55,27 @@ def apply(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> Rep:
         from .products import matmul
 
         return matmul(*inputs)  # type: ignore[no-any-return]
+    inputs = _checked_once(ufunc, inputs)
     name = BY_UFUNC[ufunc].symbol if ufunc in BY_UFUNC else ""
     return elementwise(
         lambda *elements: reps.scalar_ufunc(ufunc, elements), inputs, name or f"np.{ufunc.__name__}"
+    )
+
+
+def _checked_once(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> tuple[Rep, ...]:
+    """The inputs; Python integers that the loop's type may not hold are checked before the loop,
+    for empty arrays too.
+    """
+    primitive = BY_UFUNC.get(ufunc)
+    if primitive is None or primitive in UNCHECKED:
+        return inputs
+    try:
+        loop = primitive.loop(tuple(emit.element_type(rep.type) for rep in inputs))
+    except TypeError:
+        return inputs  # refused below, with the types' names
+    return tuple(
+        reps.narrow(rep, to) if isinstance(rep, ScalarRep) and needs_check(rep.operand, to) else rep
+        for rep, to in zip(inputs, loop, strict=True)
     )
 
 

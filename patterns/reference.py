@@ -45,8 +45,8 @@ def interpret(program: Program, arguments: Sequence[Any]) -> list[Value]:
 
     Results are new arrays and NumPy scalars, of the dtypes that the types say.
 
-    Raises ShapeError where sizes do not fit, and StagedIndexError, CheckFailed and AssertionFailed
-    as the program does.
+    Raises ShapeError where sizes do not fit, and StagedIndexError, CheckFailed, AssertionFailed and
+    OutOfBounds as the program does.
     """
     machine = Machine()
     machine.values.update(bind_arguments(program, arguments))

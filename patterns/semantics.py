@@ -26,6 +26,7 @@ from ..staging.errors import (
     AssertionFailed,
     CheckFailed,
     InternalError,
+    OutOfBounds,
     ShapeError,
     StagedIndexError,
     UserError,
@@ -45,6 +46,7 @@ _CHECKS: dict[ErrorKind, type[UserError]] = {
     ErrorKind.VALUE: CheckFailed,
     ErrorKind.INDEX: StagedIndexError,
     ErrorKind.ASSERTION: AssertionFailed,
+    ErrorKind.OVERFLOW: OutOfBounds,
 }
 # NumPy's words.
 EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"

@@ -25,7 +25,7 @@ from ..staging.nodes import (
     Operand,
     size_operand,
 )
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, scalar_ufunc, select
+from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, narrow, scalar_ufunc, select
 from . import emit, indexing, sizes
 from .arrays import ArrayRep, Cell
 from .conversions import as_array
@@ -78,7 +78,7 @@ def _assign(target: ArrayRep, value: Rep) -> None:
 def _values(target: ArrayRep, value: Rep) -> NewValue:
     """The new element at the target's indices, in the target's dtype."""
     if isinstance(value, ScalarRep):
-        same = cast(value, target.scalar)
+        same = narrow(value, target.scalar)
         return lambda *_: same
     array = as_array(value)
     while array.ndim > len(target.view.shape) and sizes.is_one(array.sizes[0]):
@@ -167,7 +167,7 @@ def _assign_masked(target: ArrayRep, mask: ArrayRep, value: Rep) -> None:
     )
     rest = target.sizes[mask.ndim :]
     new = (
-        cast(value, target.scalar)
+        narrow(value, target.scalar)
         if isinstance(value, ScalarRep)
         else as_array(value).broadcast(rest)
     )

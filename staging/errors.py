@@ -89,6 +89,10 @@ class CheckFailed(UserError, ValueError):
     """A check that the program makes while it runs: an empty reduction, sizes that must agree."""
 
 
+class OutOfBounds(UserError, OverflowError):
+    """A Python integer that the dtype which it meets does not hold."""
+
+
 class AssertionFailed(UserError, AssertionError):
     """An `assert` of the user's program that did not hold while it ran."""
 

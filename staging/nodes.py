@@ -250,6 +250,7 @@ class ErrorKind(enum.Enum):
     VALUE = "ValueError"
     INDEX = "IndexError"
     ASSERTION = "AssertionError"
+    OVERFLOW = "OverflowError"
 
 
 @dataclass(frozen=True, slots=True)

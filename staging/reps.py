@@ -16,6 +16,7 @@ import numpy as np
 from .context import trace
 from .errors import CheckFailed, Limitation, StagingTypeError, UnknownNameError
 from .locations import caller
+from .narrowing import UNCHECKED, holds, narrowed
 from .nodes import Apply, Cast, Check, Const, ErrorKind, Operand, Var
 from .primitives import (
     BY_UFUNC,
@@ -353,7 +354,8 @@ def apply_primitive(primitive: Primitive, *args: ScalarRep) -> ScalarRep:
     except TypeError as error:
         names = ", ".join(map(str, types))
         raise StagingTypeError(f"{primitive.name} is not defined for {names}") from error
-    operands = tuple(cast(a, t).operand for a, t in zip(args, loop, strict=True))
+    to = cast if primitive in UNCHECKED else narrow
+    operands = tuple(to(a, t).operand for a, t in zip(args, loop, strict=True))
     (found,) = trace().emit(Apply(primitive, operands))
     pythons = primitive in COMPARISONS and all(map(is_python, args))
     if pythons:
@@ -373,19 +375,19 @@ def _compared_exactly(
     if primitive not in COMPARISONS or len(narrow) != 1 or narrow[0] == I64.dtype:
         return types
     return tuple(
-        I64 if t == WEAK_INT and not _fits(a.operand, narrow[0]) else t
+        I64 if t == WEAK_INT and not holds(narrow[0], a.operand) else t
         for a, t in zip(args, types, strict=True)
     )
-
-
-def _fits(operand: Operand, dtype: np.dtype[np.generic]) -> bool:
-    info = np.iinfo(dtype.name)
-    return isinstance(operand, Const) and info.min <= int(operand.value.item()) <= info.max
 
 
 def cast(value: ScalarRep, to: Scalar) -> ScalarRep:
     """The value in another scalar type."""
     return value if value.scalar == to else ScalarRep(trace().emit(Cast(value.operand, to))[0])
+
+
+def narrow(value: ScalarRep, to: Scalar) -> ScalarRep:
+    """The value in another scalar type that must hold it if it is a Python integer."""
+    return ScalarRep(narrowed(value.operand, to))
 
 
 def select(cond: ScalarRep, a: ScalarRep, b: ScalarRep) -> ScalarRep:
@@ -531,10 +533,10 @@ def _power(base: ScalarRep, exponent: ScalarRep) -> ScalarRep:
             trace().emit(Check(fine.operand, ErrorKind.VALUE, NEGATIVE_POWER))
     elif exponent.scalar.dtype.kind in "iuf" and base.scalar.dtype.kind != "b":
         if e.value == 2:
-            wide = cast(base, common)
+            wide = narrow(base, common)
             return apply_primitive(MULTIPLY, wide, wide)
         if e.value == 1:
-            return cast(base, common)
+            return narrow(base, common)
         if e.value < 0 and common.dtype.kind in "iu":  # type: ignore[operator]
             raise CheckFailed(NEGATIVE_POWER, instead="use floats")
     return apply_primitive(POWER, base, exponent)

@@ -18,7 +18,7 @@ from .locations import Location
 from .nodes import Operand, size_operand
 from .primitives import join
 from .pytree import flatten
-from .reps import Arithmetic, Rep, ScalarRep, can_lift, cast, rep_of
+from .reps import Arithmetic, Rep, ScalarRep, can_lift, narrow, rep_of
 from .types import Array, Scalar, Type
 
 
@@ -139,7 +139,7 @@ def describe(type_: Type) -> str:
 def converted(rep: Rep, to: Scalar) -> Operand:
     """The operand with elements of type `to`, which it can hold."""
     if isinstance(rep, ScalarRep):
-        return cast(rep, to).operand
+        return narrow(rep, to).operand
     if element(rep.type) == to.strong:
         return rep.operand
     astype = getattr(rep, "astype")  # noqa: B009 - arrays have it, they live in patterns/

@@ -19,6 +19,7 @@ from ...staging.reps import (
     constant,
     define_function,
     lift,
+    narrow,
     select,
 )
 from ...staging.types import INDEX, Scalar
@@ -35,7 +36,7 @@ def element_type(dtype: Any) -> Scalar:
 
 def filled(shape: object, value: object, dtype: Any) -> ArrayRep:
     """An array of one value."""
-    same = cast(sizes.scalar_of(value, "a fill value"), element_type(dtype))
+    same = narrow(sizes.scalar_of(value, "a fill value"), element_type(dtype))
     return as_array(emit.array(sizes.shape_of(shape), lambda *_: same))
 
 
@@ -62,8 +63,8 @@ def _like(prototype: object, value: object, dtype: Any) -> Rep:
     rep = lift(prototype)
     to = emit.element_type(rep.type).dtype if dtype is None else dtype
     if isinstance(rep, ScalarRep):
-        return cast(sizes.scalar_of(value, "a fill value"), element_type(to))
-    same = cast(sizes.scalar_of(value, "a fill value"), element_type(to))
+        return narrow(sizes.scalar_of(value, "a fill value"), element_type(to))
+    same = narrow(sizes.scalar_of(value, "a fill value"), element_type(to))
     return emit.array(as_array(rep).sizes, lambda *_: same)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...staging.errors import Limitation, StagingTypeError
+from ...staging.narrowing import limits, needs_check
 from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift, select
 from .. import emit, sizes
 from ..aggregates import axis_number
@@ -36,8 +37,21 @@ def where(condition: object, x: object = None, y: object = None) -> Rep:
 @define_function(np.clip)
 def clip(a: object, a_min: object = None, a_max: object = None) -> Any:
     """Elements moved into a_min..a_max."""
-    low = lift(a) if a_min is None else apply_ufunc(np.maximum, (a, a_min))
-    return low if a_max is None else apply_ufunc(np.minimum, (low, a_max))
+    low = lift(a) if a_min is None else apply_ufunc(np.maximum, (a, _limit(a, a_min, 0)))
+    return low if a_max is None else apply_ufunc(np.minimum, (low, _limit(a, a_max, 1)))
+
+
+def _limit(a: object, limit: object, side: int) -> object:
+    """A limit of np.clip; a Python integer beyond the dtype, on the side where it limits nothing,
+    is the dtype's own limit.
+    """
+    rep, to = lift(limit), emit.element_type(lift(a).type)
+    if not isinstance(rep, ScalarRep) or not needs_check(rep.operand, to):
+        return rep
+    own = limits(to.dtype)[side]
+    if not -(2**63) <= own < 2**63:
+        return rep
+    return apply_ufunc((np.maximum, np.minimum)[side], (rep, own))
 
 
 @define_function(np.round, np.around)

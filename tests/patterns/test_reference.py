@@ -224,6 +224,7 @@ def test_a_wrong_proof_is_our_bug() -> None:
         (ErrorKind.VALUE, ValueError),
         (ErrorKind.INDEX, IndexError),
         (ErrorKind.ASSERTION, AssertionError),
+        (ErrorKind.OVERFLOW, OverflowError),
     ],
 )
 def test_check_raises_its_kind(kind: ErrorKind, error: type[Exception]) -> None:
