@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..staging import pytree
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
-from ..staging.nodes import Block, Const, Operand, Var
-from ..staging.primitives import join
+from ..staging.nodes import Apply, Block, Check, Const, ErrorKind, Operand, Var, size_operand
+from ..staging.primitives import NOT_EQUAL, join
 from ..staging.pytree import Tree
 from ..staging.reps import Rep, ScalarRep, lift_scalar, rep_of
 from ..staging.types import Array, Type
-from . import emit, reducers
+from . import emit, reducers, sizes
 from .conversions import converted, strong
+from .semantics import EMPTY_REDUCTION
+from .sizes import Size
 from .vocabulary import Patterns, Selector
 
 
@@ -32,11 +35,41 @@ def reduce_by(
 
     def make(types: tuple[Type, ...]) -> reducers.Reducer:
         reducer = reducers.proven(_staged(f, structure[0], types), "reduce")
+        if not counted:
+            reducer = replace(reducer, identity=None)
         known = None if identity is None else _identity(identity, types)
         return reducers.declared(reducer, **declared, identity=known)
 
+    counted = all(map(_is_counted, source.domain))
+    if identity is None and counted:
+        _check_not_empty(source.domain)
     found = emit.reduce(source.domain, components, make)
     return pytree.unflatten(structure[0], list(found))
+
+
+def _is_counted(size: Size) -> bool:
+    """Whether the size is known without a loop that filters: of an argument, or computed of such.
+
+    Elsewhere a reduction without an identity finds out whether there was nothing to reduce, and
+    fuses with the filter.
+    """
+    size = trace().canonical(size)
+    for scope in trace().builder.scopes:
+        for stmt in scope.stmts:
+            if size in stmt.binders:
+                return isinstance(stmt.op, Apply) and all(map(_is_counted, stmt.op.args))
+    return True
+
+
+def _check_not_empty(domain: tuple[Size, ...]) -> None:
+    """ValueError when there is nothing to reduce, as NumPy and functools.reduce have it, although
+    an identity that is proven would give a value.
+    """
+    message = EMPTY_REDUCTION.format(name="reduce")
+    for size in domain:
+        if not sizes.static(size):
+            (fine,) = trace().emit(Apply(NOT_EQUAL, (size, size_operand(0))))
+            trace().emit(Check(fine, ErrorKind.VALUE, message))
 
 
 def _staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:

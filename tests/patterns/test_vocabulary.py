@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parloom.patterns import public as pm
+import parloom as pm
 from parloom.patterns.eager import unwrap, wrap
 from tests.compare import Bounded, assert_agree
 from tests.patterns.staged import interpret
@@ -149,3 +149,33 @@ def test_both_refuse_the_least_of_nothing(method: str) -> None:
         interpret(f, np.zeros(0))
     with pytest.raises(ValueError, match=r"zero-size array|empty sequence"):
         f(wrap(np.zeros(0)))
+
+
+SUMS: list[Callable[..., Any]] = [
+    lambda v: pm.asarray(v).reduce(lambda a, b: a + b),
+    lambda v: pm.asarray(v)[1:].reduce(lambda a, b: a * b),
+    lambda v: pm.asarray(v).filter(lambda e: e > 1).reduce(lambda a, b: a + b),
+    lambda v: pm.asarray(v).rows.reduce(lambda a, b: a + b),
+]
+
+
+@pytest.mark.parametrize("f", SUMS)
+@pytest.mark.parametrize("target", ["cpu", "python", "reference"])
+def test_a_reduction_by_ones_own_function_refuses_nothing(
+    f: Callable[..., Any], target: str
+) -> None:
+    shape = (3, 2) if f is SUMS[-1] else (3,)
+    values, nothing = np.full(shape, 2.0), np.zeros((0, *shape[1:]))
+    np.testing.assert_array_equal(pm.jit(f).on(target)(values), f(values))
+    for call in (f, pm.jit(f).on(target)):
+        with pytest.raises(ValueError, match="zero-size array to reduction operation reduce"):
+            call(nothing)
+
+
+def test_a_reduction_keeps_a_proven_identity_where_the_length_is_known() -> None:
+    found = pm.jit(SUMS[0]).explain(np.ones(3)).ir("staged")
+    assert "check" in found
+    assert "reduce sum" in found
+    filtered = pm.jit(SUMS[2]).explain(np.ones(3)).ir("mapped")
+    assert "check" not in filtered
+    assert filtered.count("loop") == 1
