@@ -25,7 +25,6 @@ EXCUSED = {
     "codegen/python_text.py": "to be split: statements, expressions",
     "codegen/llvm/scalars.py": "one rule a primitive; conversions could stand apart",
     "tests/patterns/test_reference.py": "to be split as the interpreter's rules are",
-    "tests/staging/test_control.py": "to be split: branches, loops, logic",
 }
 
 SECTIONS = ("Before:", "After:", "Requires:", "Does not:")
