@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parloom.transforms.lower_program import lower_program
 from parloom.codegen.python_text import print_kernels
 from parloom.patterns.reference import interpret
 from parloom.staging.errors import UserError
@@ -32,6 +31,7 @@ from parloom.transforms.kernel_ir import (
     While,
 )
 from parloom.transforms.kernel_walk import nodes
+from parloom.transforms.lower_program import lower_program
 from parloom.transforms.pipelines import CPU, LEVELS
 from tests.codegen.kernels import run_llvm, run_plain, same_bits, text_of
 from tests.transforms.forms import FORMS, whole_numbers
