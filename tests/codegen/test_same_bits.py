@@ -1,5 +1,7 @@
 """The same bits for any number of threads and from every printing: the OptiML programs."""
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -33,8 +35,14 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 def results(f: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     """The results of a call, flat."""
-    found = f.on(**options)(*args)
-    return list(found) if isinstance(found, tuple) else [found]
+    found: Any = f.on(**options)(*args)
+    several: list[Any] = list(found) if isinstance(found, tuple) else [found]
+    return several
+
+
+def backwards(a: np.ndarray) -> np.ndarray:
+    """The array with a negative stride."""
+    return np.ascontiguousarray(a[::-1])[::-1]
 
 
 @pytest.fixture(autouse=True)
@@ -75,9 +83,6 @@ def test_layouts_of_the_arguments(name: str) -> None:
     function, args = CASES[name]
     f: Any = pm.jit(function)
     expected = results(f, args, {})
-    turned = tuple(
-        np.ascontiguousarray(a[::-1])[::-1] if isinstance(a, np.ndarray) else a for a in args
-    )
-    assert same_bits(results(f, turned, {}), expected)
-    by_columns = tuple(np.asfortranarray(a) if isinstance(a, np.ndarray) else a for a in args)
-    assert same_bits(results(f, by_columns, {}), expected)
+    for layout in (backwards, np.asfortranarray):
+        laid_out = tuple(layout(a) if isinstance(a, np.ndarray) else a for a in args)
+        assert same_bits(results(f, laid_out, {}), expected)

@@ -115,10 +115,10 @@ def test_functions_of_complex_numbers(name: str, function: Any, primitive: str) 
         lambda x: x.astype(np.complex64),
     ],
 )
-def test_other_functions_of_complex_numbers_work(function: Any) -> None:
-    expected = function(Z)
+def test_other_functions_of_complex_numbers_work(function: Callable[..., Any]) -> None:
+    expected: Any = function(Z)
     for target_name in ("cpu", "python"):
-        found = pm.jit(function, target=target_name)(Z)
+        found: Any = pm.jit(function, target=target_name)(Z)
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
