@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from ..staging.decisions import Decision
 from ..staging.passes import Result
@@ -112,4 +113,16 @@ class Report:
 
 
 def _listed(decisions: Iterable[Decision]) -> str:
-    return "\n".join(map(str, decisions)) or "none"
+    return "\n".join(map(_line, decisions)) or "none"
+
+
+def _line(decision: Decision) -> str:
+    """The decision in one line, the places by file name: "programs.py:20, 23"."""
+    lines: dict[str, list[str]] = {}
+    for place in decision.sources:
+        numbers = lines.setdefault(PurePath(place.file).name, [])
+        if str(place.line) not in numbers:
+            numbers.append(str(place.line))
+    places = "; ".join(f"{file}:{', '.join(numbers)}" for file, numbers in lines.items())
+    text = str(replace(decision, sources=()))
+    return f"{text} [{places}]" if places else text

@@ -108,3 +108,11 @@ def test_decisions_stand_one_to_a_line(report: Any) -> None:
     for line in sections["decisions"].splitlines():
         assert ", because " in line
         assert "test_report.py:" in line or line.startswith("codegen.")
+
+
+def test_places_are_short(report: Any) -> None:
+    """Only the names of files, and several lines of one file together."""
+    for title, text in report.sections():
+        if title in ("decisions", "rules that did not apply"):
+            assert "/" not in text
+            assert all(line.count("test_report.py") <= 1 for line in text.splitlines())
