@@ -20,15 +20,16 @@ Task = Callable[[int, int], None]
 class Job:
     """One launch: `task(chunk, worker)` for every chunk below `chunks`.
 
+    changed : the pool's, for the number of helpers
     helpers : how many workers beside the caller are at it now
     """
 
     task: Task
     chunks: int
+    changed: threading.Condition
     next_chunk: itertools.count[int] = field(default_factory=itertools.count)
     error: BaseException | None = None
     helpers: int = 0
-    changed: threading.Condition = field(default_factory=threading.Condition)
 
     def work(self, worker: int) -> None:
         """Takes chunks until there are none left, or a task raised."""
@@ -70,6 +71,7 @@ class Pool:
     def __init__(self, size: int) -> None:
         self.size = size
         self._busy = threading.Lock()
+        self._changed = threading.Condition()
         self._job: Job | None = None
         self._closed = False
         self._start = [threading.Semaphore(0) for _ in range(size - 1)]
@@ -89,7 +91,7 @@ class Pool:
 
         An interrupt (Ctrl-C) stops between chunks.
         """
-        job = Job(task, chunks)
+        job = Job(task, chunks, self._changed)
         if chunks <= 1 or self.size == 1 or not self._busy.acquire(blocking=False):
             job.work(0)
         else:
