@@ -30,13 +30,13 @@ class Collection(Patterns):
         return lift(Patterns.map(self, self._single)).operand
 
     def _single(self, *parts: Any) -> Any:
-        if len(parts) > 1:
-            raise StagingTypeError(
-                f"{described(self)} is used as an array",
-                why="its elements are tuples",
-                instead=".map(lambda a, b: ...) of what the array holds",
-            )
-        return parts[0]
+        if len(parts) == 1:
+            return parts[0]
+        raise StagingTypeError(
+            f"{described(self)} is used as an array",
+            why="its elements are tuples",
+            instead=".map(lambda a, b: ...) of what the array holds",
+        )
 
     def staged_element(self, i: ScalarRep) -> Any:
         """Element i of a loop over the collection."""

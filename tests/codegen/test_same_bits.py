@@ -1,7 +1,6 @@
 """The same bits for any number of threads and from every printing: the OptiML programs."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any

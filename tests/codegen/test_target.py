@@ -118,7 +118,8 @@ def test_functions_of_complex_numbers(name: str, function: Any, primitive: str) 
 def test_other_functions_of_complex_numbers_work(function: Callable[..., Any]) -> None:
     expected: Any = function(Z)
     for target_name in ("cpu", "python"):
-        found: Any = pm.jit(function, target=target_name)(Z)
+        jitted: Any = pm.jit(function, target=target_name)
+        found: Any = jitted(Z)
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 

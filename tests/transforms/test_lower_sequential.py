@@ -14,7 +14,8 @@ from parloom.transforms.lower_program import lower_program
 
 def kernels_of(function: Any, *args: Any) -> int:
     """How many sequential loops of the function became kernels."""
-    program = pm.jit(function).trace(*args)
+    jitted: Any = pm.jit(function)
+    program = jitted.trace(*args)
     return sum(isinstance(op, While | ForLoop) for op in lower_program(mapped(program)))
 
 
@@ -75,7 +76,8 @@ X = np.array([0.5, -1.0, 2.25, -0.0, np.inf])
 @pytest.mark.parametrize("target", ["cpu", "python"])
 def test_the_loop_is_one_kernel_and_exact(function: Any, args: Any, target: str) -> None:
     assert kernels_of(function, *args) == 1
-    found = pm.jit(function).on(target)(*args)
+    jitted: Any = pm.jit(function)
+    found = jitted.on(target)(*args)
     np.testing.assert_array_equal(found, function(*args))
 
 
