@@ -36,8 +36,8 @@ class NativeBound:
         table = type(self.table).from_buffer_copy(self.table)
         for place, value in changes.items():
             slot = self.slots[place]
-            address = value.ctypes.data if isinstance(value, np.ndarray) else value
-            table[slot] = address
+            array = isinstance(value, np.ndarray)
+            table[slot] = value.__array_interface__["data"][0] if array else value
         return NativeBound(self.function, table, self.slots, (self.keep, changes))
 
 

@@ -156,12 +156,14 @@ class Launch:
         ]
         init = self.bind(kernel.init, first) if kernel.init.body else None
         init_places = {q: k for k, q in enumerate(kernel.init.params)}
+        parts = {**{b: self.arrays[b] for b in kernel.state}, kernel.fault: self.faults}
+        own_init = [(k, parts[q]) for q, k in init_places.items() if q in parts]
+        own_chunk = [(k, parts[q]) for q, k in places.items() if q in parts]
 
         def run(chunk: int, worker: int) -> None:
-            own = self.part(chunk)
             if init is not None:
-                init.again({k: own[q] for q, k in init_places.items() if q in own})()
-            changes: dict[int, Any] = {k: own[q] for q, k in places.items() if q in own}
+                init.again({k: array[chunk] for k, array in own_init})()
+            changes: dict[int, Any] = {k: array[chunk] for k, array in own_chunk}
             changes[start] = chunk * self.length
             changes[stop] = min(extent, (chunk + 1) * self.length)
             workers[worker].again(changes)()
@@ -170,12 +172,15 @@ class Launch:
 
     def combine(self, private: Mapping[Buffer, Array]) -> None:
         """Folds the states of chunks 1, 2, ... into that of chunk 0."""
-        others = {o: s for output in self.kernel.outputs for o, s in output.others}
-        own: dict[Any, Any] = {**self.part(0), **private}
+        if self.chunks == 1:
+            return
+        combine = self.kernel.combine
+        states = {o: self.arrays[s] for output in self.kernel.outputs for o, s in output.others}
+        own: dict[Any, Any] = {**self.part(0), **private, **{o: s[1] for o, s in states.items()}}
+        bound = self.bind(combine, own)
+        others = {k: states[q] for k, q in enumerate(combine.params) if q in states}
         for chunk in range(1, self.chunks):
-            for other, state in others.items():
-                own[other] = self.arrays[state][chunk]
-            self.call(self.kernel.combine, own)
+            bound.again({k: state[chunk] for k, state in others.items()})()
 
     def raise_fault(self) -> None:
         """Raises the lowest (site, iteration) that a chunk recorded."""
