@@ -324,13 +324,15 @@ def begin_lane_reduce(
             check_not_empty(b, stmt, op.domain, reducer.name)
             b.iteration = saved
     start_values = reducer.identity or own_index_start(op, generator)
+    wide = np.dtype(np.float64) if sums_wide(reducer) else None
     places: list[Place] = []
     for k, binder in enumerate(binders):
         assert isinstance(binder.type, Scalar)
-        buffer = b.scope.scratch(binder.name or "acc", binder.type.dtype, (strip.width,))
+        dtype = wide or binder.type.dtype
+        buffer = b.scope.scratch(binder.name or "acc", dtype, (strip.width,))
         b.env[binder] = Varying(None, None, buffer)
         places.append(Place(buffer, (strip.lane,)))
-        start = start_values[k].value if start_values else binder.type.dtype.type(0)
+        start = start_values[k].value.astype(dtype) if start_values else dtype.type(0)
         b.lanes().body.append(Store(buffer, (strip.lane,), Literal(start)))
 
     def step(indices: tuple[Expr, ...]) -> None:
@@ -340,7 +342,15 @@ def begin_lane_reduce(
         with b.pin():
             accumulate(b, reducer, places, generator.value, generator.value.operands, first)
 
-    return Running(step, lambda: None)
+    def narrow() -> None:
+        (binder,), (place,) = binders, places
+        assert isinstance(binder.type, Scalar)
+        buffer = b.scope.scratch(binder.name or "acc", binder.type.dtype, (strip.width,))
+        with b.pin():
+            b.out.append(Store(buffer, (strip.lane,), Convert(place.read(), binder.type.dtype)))
+        b.env[binder] = Varying(None, None, buffer)
+
+    return Running(step, narrow if wide else lambda: None)
 
 
 def own_index_start(op: MultiLoop, generator: Reduce) -> tuple[Const, ...] | None:

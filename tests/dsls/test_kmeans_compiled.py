@@ -106,3 +106,17 @@ def test_the_bits_do_not_depend_on_threads_or_printer(
     for printer in ("llvm", "numba"):
         found = kmeans.on("cpu", printer=printer)(x, mu, max_iter=3)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("d", [3, 1000, 30_000])
+def test_distances_in_float32_keep_the_bound_of_sums(d: int) -> None:
+    x, _ = data(130, d, 2)
+    x = x.astype(np.float32)
+    c = x[:3] + np.float32(0.5)
+    nearest = pm.jit(
+        lambda x, c: x.rows.map(lambda p: c.rows.map(lambda q: ml.dist(p, q, ml.SQUARE)).min())
+    )
+    exact = ((x[:, None].astype(np.float64) - c[None]) ** 2).sum(axis=2).min(axis=1)
+    found = nearest(x, c)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=4 * np.finfo(np.float32).eps)
