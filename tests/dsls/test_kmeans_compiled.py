@@ -119,4 +119,4 @@ def test_distances_in_float32_keep_the_bound_of_sums(d: int) -> None:
     exact = ((x[:, None].astype(np.float64) - c[None]) ** 2).sum(axis=2).min(axis=1)
     found = nearest(x, c)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, exact, rtol=4 * np.finfo(np.float32).eps)
+    np.testing.assert_allclose(found, exact, rtol=float(4 * np.finfo(np.float32).eps))
