@@ -113,10 +113,13 @@ def test_distances_in_float32_keep_the_bound_of_sums(d: int) -> None:
     x, _ = data(130, d, 2)
     x = x.astype(np.float32)
     c = x[:3] + np.float32(0.5)
-    nearest = pm.jit(
-        lambda x, c: x.rows.map(lambda p: c.rows.map(lambda q: ml.dist(p, q, ml.SQUARE)).min())
-    )
+
+    def nearest(rows: Any, centroids: Any) -> Any:
+        distances = lambda p: centroids.rows.map(lambda q: ml.dist(p, q, ml.SQUARE))
+        return rows.rows.map(lambda p: distances(p).min())
+
+    jitted: Any = pm.jit(nearest)
     exact = ((x[:, None].astype(np.float64) - c[None]) ** 2).sum(axis=2).min(axis=1)
-    found = nearest(x, c)
+    found: Any = jitted(x, c)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, exact, rtol=float(4 * np.finfo(np.float32).eps))
