@@ -115,7 +115,9 @@ def test_distances_in_float32_keep_the_bound_of_sums(d: int) -> None:
     c = x[:3] + np.float32(0.5)
 
     def nearest(rows: Any, centroids: Any) -> Any:
-        distances = lambda p: centroids.rows.map(lambda q: ml.dist(p, q, ml.SQUARE))
+        def distances(p: Any) -> Any:
+            return centroids.rows.map(lambda q: ml.dist(p, q, ml.SQUARE))
+
         return rows.rows.map(lambda p: distances(p).min())
 
     jitted: Any = pm.jit(nearest)
