@@ -21,7 +21,7 @@ from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
 from ..python_text import print_kernels
 from ..report import Report
-from ..runtime.launch import Code
+from ..runtime.launch import Code, Launcher
 from ..runtime.program import run_program
 from ..target import cpu_problems, refuse
 from . import code
@@ -35,16 +35,15 @@ class CpuProgram:
     """
 
     result: Result
-    kernels: Mapping[Op, Kernel]
+    launchers: Mapping[Op, Launcher]
     sources: Mapping[str, str]
-    code: Code
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """The results: new arrays and NumPy scalars.
 
         Raises what the program's checks raise, ShapeError where the arguments' sizes do not fit.
         """
-        return run_program(self.result.program, self.kernels, self.code, arguments)
+        return run_program(self.result.program, self.launchers, arguments)
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
@@ -80,15 +79,21 @@ class CpuTarget:
         ordered = list(kernels.values())
         sources = {"python": print_kernels(ordered)}
         if self.name == "python":
-            return CpuProgram(result, kernels, sources, code.plain(sources["python"]))
+            return CpuProgram(result, launchers(kernels, code.plain(sources["python"])), sources)
         decision = choose_printer(ordered, wanted)
         result = replace(result, decisions=(*result.decisions, decision))
         if decision.chosen == "numba":
-            return CpuProgram(result, kernels, sources, code.by_numba(ordered))
+            return CpuProgram(result, launchers(kernels, code.by_numba(ordered)), sources)
         from ..llvm.printer import print_module
 
         sources["llvm"] = print_module(ordered)
-        return CpuProgram(result, kernels, sources, code.by_llvm(ordered, sources["llvm"]))
+        compiled = code.by_llvm(ordered, sources["llvm"])
+        return CpuProgram(result, launchers(kernels, compiled), sources)
+
+
+def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:
+    """The compiled kernels, by the loops that they run."""
+    return {op: Launcher(kernel, compiled) for op, kernel in kernels.items()}
 
 
 def choose_printer(kernels: Sequence[Kernel], wanted: object) -> Decision:

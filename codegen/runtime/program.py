@@ -8,38 +8,33 @@ from typing import Any, cast
 import numpy as np
 
 from ...patterns.machine import Machine, bind_arguments
-from ...staging.nodes import Op, Operand, Program, Stmt
-from ...transforms.kernel_ir import Kernel
-from .launch import Code, launch
+from ...staging.nodes import Op, Program, Stmt
+from .launch import Launcher
 
 
 class HostMachine(Machine):
     """The reference interpreter's machine, on which compiled loops are launches."""
 
-    def __init__(self, kernels: Mapping[Op, Kernel], code: Code) -> None:
+    def __init__(self, launchers: Mapping[Op, Launcher]) -> None:
         super().__init__()
-        self.kernels = kernels
-        self.code = code
+        self.launchers = launchers
 
     def execute(self, stmts: Sequence[Stmt]) -> None:
         """The statements, in order; a loop that has a kernel runs it."""
         for stmt in stmts:
-            kernel = self.kernels.get(stmt.op)
-            if kernel is None:
+            launcher = self.launchers.get(stmt.op)
+            if launcher is None:
                 super().execute((stmt,))
             else:
-                self.bind(stmt.binders, launch(kernel, self.code, self.host), stmt.sources)
-
-    def host(self, operand: Operand) -> Any:
-        """The value of a host operand."""
-        return self.value(operand)
+                values = [self.values[operand] for operand in launcher.operands]
+                self.bind(stmt.binders, launcher(*values), stmt.sources)
 
 
 def run_program(
-    program: Program, kernels: Mapping[Op, Kernel], code: Code, arguments: Sequence[Any]
+    program: Program, launchers: Mapping[Op, Launcher], arguments: Sequence[Any]
 ) -> list[Any]:
     """The program's results: new arrays, and NumPy scalars."""
-    machine = HostMachine(kernels, code)
+    machine = HostMachine(launchers)
     machine.values.update(bind_arguments(program, arguments))
     results: list[Any] = []
     for result in machine.run(program.body):

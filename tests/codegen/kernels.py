@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from parloom.codegen.cpu import code
+from parloom.codegen.cpu.target import launchers
 from parloom.codegen.llvm.printer import print_module
 from parloom.codegen.python_text import print_kernels
 from parloom.codegen.runtime.program import run_program
@@ -26,13 +27,14 @@ def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:
 def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels as plain Python."""
     kernels = lower_program(program)
-    return run_program(program, kernels, code.plain(text_of(program)), arguments)
+    return run_program(program, launchers(kernels, code.plain(text_of(program))), arguments)
 
 
 def run_numba(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels compiled through Numba."""
     kernels = lower_program(program)
-    return run_program(program, kernels, code.by_numba(list(kernels.values())), arguments)
+    compiled = code.by_numba(list(kernels.values()))
+    return run_program(program, launchers(kernels, compiled), arguments)
 
 
 def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
@@ -40,7 +42,7 @@ def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
     kernels = lower_program(program)
     ordered = list(kernels.values())
     compiled = code.by_llvm(ordered, print_module(ordered))
-    return run_program(program, kernels, compiled, arguments)
+    return run_program(program, launchers(kernels, compiled), arguments)
 
 
 def text_of(program: Program) -> str:

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 
 import parloom as pm
+from parloom.codegen.cpu import code
+from parloom.codegen.cpu.target import launchers
 from parloom.codegen.runtime import threads
 from parloom.staging.errors import CheckFailed, StagedIndexError, UserError
+from parloom.staging.parser import parse
 from parloom.transforms import cpu_levels
+from parloom.transforms.lower_program import lower_program
+from tests.codegen.kernels import mapped, text_of
 
 TARGETS = ("cpu", "python")
 
@@ -147,3 +152,32 @@ def test_an_interrupt_stops_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
         double(x)
     monkeypatch.setattr(threads.Job, "work", whole)
     assert double(x).tolist() == (x * 2).tolist()
+
+
+# The interface: what a launcher takes and gives.
+
+
+def test_a_launcher_takes_the_operands_and_gives_the_binders_values() -> None:
+    text = """
+    program f(n, m; x: f64[n, m] contiguous, k: f64) {
+      s: f64, r: f64[n] = loop (i < n) {
+        t: f64 = loop (j < m) {
+          u: f64 = x[i, j]
+          reduce sum (u)
+        }
+        v: f64 = t * k
+        reduce sum (t)
+        collect v
+      }
+      return s, r
+    }
+    """
+    program = mapped(parse(text))
+    kernels = lower_program(program)
+    (launcher,) = launchers(kernels, code.plain(text_of(program))).values()
+    x = np.arange(6.0).reshape(2, 3)
+    given = {"x": x, "n": np.int64(2), "m": np.int64(3), "k": np.float64(2)}
+    assert {v.name for v in launcher.operands} == set(given)
+    total, rows = launcher(*[given[v.name] for v in launcher.operands])
+    assert total == 15.0
+    assert rows.tolist() == [6.0, 24.0]
