@@ -1,243 +1,289 @@
-"""The disk cache of compiled code: what one process built, the next one loads.
+"""The disk cache: what one process made, the next one loads.
 
-An entry is one file, written whole or not at all, that checks itself: magic, version, a JSON
-header, the code, and a SHA-256 of all before it. Nothing is ever unpickled. The folder must be the
-user's own with mode 0700; otherwise there is no disk cache, and `info` says why.
+An entry is one file that checks itself (cache_entry.py), in a folder that must be the user's own
+(cache_folder.py); its name is a digest of what it was made from and of everything that had a part
+in it (environment.py). Processes that want the same entry at the same time wait for the first one,
+as long as it lives. Whatever is wrong with the folder or an entry, the answer is right: it is made
+anew, and `info` says why.
 
-Environment: PARLOOM_CACHE_DIR names the folder, PARLOOM_CACHE=0 switches the cache off.
+Settings, in the environment, read at each use:
+
+    PARLOOM_CACHE=0       no disk cache
+    PARLOOM_CACHE_DIR     the folder; else $XDG_CACHE_HOME/parloom, else ~/.cache/parloom
+    PARLOOM_CACHE_SIZE    its size in MiB, 256 if not set; the entries unused for longest go first
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.metadata
-import importlib.util
-import json
 import os
-import platform
-import stat
-import struct
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, TypeVar
 
-import numpy as np
+from . import cache_folder
+from .cache_entry import Identity, Unusable, decode, encode
+from .cache_entry import environment as environment_of
+from .cache_folder import Folder
+from .environment import environment
 
-from .objects import ObjectCode, host
+T = TypeVar("T")
 
-# Bytes on disk; above it the entries unused for longest go first.
-LIMIT = 256 << 20
+HIT = "hit"
+NEW = "new"
+OFF = "switched off by PARLOOM_CACHE=0"
 
-_MAGIC = b"parloom\0"
-_VERSION = 1
-_HEAD = struct.Struct("<8sIIQ")  # magic, version, length of the header, length of the code
-_SUFFIX = ".plc"
+
+@dataclass(frozen=True, slots=True)
+class Fetched(Generic[T]):
+    """An answer of the cache.
+
+    value : what was asked for
+    outcome : "hit" if it was on disk, else why not
+    """
+
+    value: T
+    outcome: str
+
+    @property
+    def hit(self) -> bool:
+        """Whether it was on disk."""
+        return self.outcome == HIT
 
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What the cache did in this process.
+    """The disk cache, and what it did in this process.
 
     folder : where entries are, None without a disk cache
-    reason : why there is no disk cache, or why the last entry was not written
-    hits, misses : answers of the disk cache
-    dropped : entries removed because they were corrupt
+    reason : why there is no disk cache
+    entries, bytes : how many there are, and their bytes on disk
+    cap : the bytes above which entries go
+    lookups : how often each kind of entry was asked for, by (kind, outcome); the outcome is "hit",
+        or why the entry was made anew
+    unwritten : why the last entry that was made could not be written
     """
 
-    folder: Path | None = None
-    reason: str = ""
-    hits: int = 0
-    misses: int = 0
-    dropped: int = 0
+    folder: Path | None
+    reason: str
+    entries: int
+    bytes: int
+    cap: int
+    lookups: Mapping[tuple[str, str], int]
+    unwritten: str
+
+    @property
+    def hits(self) -> int:
+        """How many answers were on disk."""
+        return sum(n for (_, outcome), n in self.lookups.items() if outcome == HIT)
+
+    @property
+    def misses(self) -> int:
+        """How many answers had to be made."""
+        return sum(self.why.values())
+
+    @property
+    def why(self) -> dict[str, int]:
+        """The misses by their reason."""
+        found: Counter[str] = Counter()
+        for (_, outcome), n in self.lookups.items():
+            if outcome != HIT:
+                found[outcome] += n
+        return dict(found)
+
+    def __str__(self) -> str:
+        """The report in a few lines."""
+        mebi = 1 << 20
+        if self.folder is None:
+            lines = [f"no disk cache: {self.reason}"]
+        else:
+            size = f"{self.bytes / mebi:.1f} of {self.cap / mebi:.0f} MiB"
+            lines = [f"disk cache {self.folder}: {self.entries} entries, {size}"]
+        lines.append(f"this process: {self.hits} hits, {self.misses} misses")
+        for (kind, outcome), n in sorted(self.lookups.items()):
+            lines.append(f"  {kind}: {n} {outcome}")
+        if self.unwritten:
+            lines.append(f"not written: {self.unwritten}")
+        return "\n".join(lines)
 
 
-_lock = threading.Lock()
-_info = CacheInfo()
+@dataclass(slots=True)
+class State:
+    """What this process did.
+
+    room : by folder and cap, how many bytes may be written before one must look at the whole
+    """
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    lookups: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    room: dict[tuple[Path, int], int] = field(default_factory=dict[tuple[Path, int], int])
+    unwritten: str = ""
+    said: set[str] = field(default_factory=set[str])
+
+
+_state = State()
+
+
+def _after_fork() -> None:
+    _state.lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def fetch(
+    kind: str, key: str, build: Callable[[], bytes], load: Callable[[bytes], T]
+) -> Fetched[T]:
+    """What `load` makes of the entry's bytes, which are on disk or else built and stored.
+
+    kind : a word, what the bytes are
+    key : digest of what `build` makes them from; versions and the processor are added here
+    load : raises Unusable if this process cannot use the bytes; they are then built anew
+    """
+    with contextlib.ExitStack() as stack:
+        folder = _open(stack)
+        if isinstance(folder, str):
+            _count(kind, folder)
+            return Fetched(load(build()), folder)
+        identity = Identity(kind, key, environment())
+        found = _find(folder, identity, load)
+        if isinstance(found, str):
+            reason = found
+            stack.enter_context(folder.locked(identity.name))
+            found = _find(folder, identity, load)  # another process may have made it meanwhile
+            if isinstance(found, str):
+                _count(kind, reason)
+                data = build()
+                value = load(data)
+                _write(folder, identity, data)
+                return Fetched(value, reason)
+        _count(kind, HIT)
+        return found
 
 
 def info() -> CacheInfo:
-    """Where the cache is and what it did in this process."""
-    folder, reason = _folder()
-    with _lock:
-        return replace(_info, folder=folder, reason=reason or _info.reason)
-
-
-def fetch(key: str, build: Callable[[], ObjectCode]) -> ObjectCode:
-    """The code of `key`, from disk or else built and stored.
-
-    key : what the code is made from: a digest of the staged program, of its options, of the target.
-        The versions of everything that compiles and the processor are added here.
-    """
-    folder, _ = _folder()
-    if folder is None:
-        return build()
-    name = hashlib.sha256(f"{key}\0{environment()}".encode()).hexdigest()
-    path = folder / (name + _SUFFIX)
-    code = _read(path, name)
-    if code is None:
-        _count(misses=1)
-        code = build()
-        _write(path, name, code)
-    else:
-        _count(hits=1)
-    return code
-
-
-@cache
-def environment() -> str:
-    """Everything but the program that compiled code depends on, in one line."""
-    machine = host()
-    versions = (
-        f"python {platform.python_implementation()} {platform.python_version()}",
-        f"numpy {np.__version__}",
-        *(f"{package} {_version(package)}" for package in ("numba", "llvmlite")),
-        f"parloom {_source_digest()}",
-        f"{machine.triple} {machine.cpu} {machine.features}",
-    )
-    return "; ".join(versions)
-
-
-def _version(package: str) -> str:
-    """The version of an installed package, which is not imported for it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return "none"
-    written = Path(spec.origin).with_name("_version.py")
-    with contextlib.suppress(OSError):
-        return hashlib.sha256(written.read_bytes()).hexdigest()[:16]
-    return importlib.metadata.version(package)
-
-
-def _source_digest() -> str:
-    """Digest of parloom's own source, found beside this file through links or without."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parent.parent
-    for folder in ("staging", "patterns", "transforms", "codegen", "dsls"):
-        for where, folders, files in os.walk(root / folder, followlinks=True):
-            folders.sort()
-            for file in sorted(files):
-                if file.endswith(".py"):
-                    digest.update(f"{Path(where, file).relative_to(root)}\0".encode())
-                    digest.update(Path(where, file).read_bytes())
-    return digest.hexdigest()
-
-
-def _folder() -> tuple[Path | None, str]:
-    """The folder of the cache, made if need be, or None and the reason."""
-    if os.environ.get("PARLOOM_CACHE") == "0":
-        return None, "switched off by PARLOOM_CACHE=0"
-    return _checked_folder(os.environ.get("PARLOOM_CACHE_DIR") or _default_folder())
-
-
-def _default_folder() -> str:
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Caches/parloom")
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "parloom")
-
-
-def _checked_folder(name: str) -> tuple[Path | None, str]:
-    folder = Path(name)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.lstat()
-    except OSError as error:
-        return None, f"{name}: {error.strerror}"
-    if not stat.S_ISDIR(status.st_mode):
-        return None, f"{name} is not a folder"
-    if status.st_uid != os.getuid():
-        return None, f"{name} belongs to another user"
-    if stat.S_IMODE(status.st_mode) != 0o700:
-        return None, f"{name} has mode {stat.S_IMODE(status.st_mode):o}, not 700"
-    return folder, ""
-
-
-def _read(path: Path, name: str) -> ObjectCode | None:
-    try:
-        if not path.is_file():
-            return None
-        data = path.read_bytes()
-    except OSError:
-        return None
-    code = _decode(data, name)
-    with contextlib.suppress(OSError):
-        if code is None:
-            path.unlink()
-            _count(dropped=1)
-        else:
-            os.utime(path)
-    return code
-
-
-def _write(path: Path, name: str, code: ObjectCode) -> None:
-    data = _encode(name, code)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-            raise
-        _shrink(path.parent)
-    except OSError as error:
-        _count(reason=f"not written: {error.strerror}")
-
-
-def _encode(name: str, code: ObjectCode) -> bytes:
-    header = json.dumps({"name": name, "functions": code.functions}).encode()
-    head = _HEAD.pack(_MAGIC, _VERSION, len(header), len(code.code))
-    body = head + header + code.code
-    return body + hashlib.sha256(body).digest()
-
-
-def _decode(data: bytes, name: str) -> ObjectCode | None:
-    """The code in an entry, or None if the entry is not whole or not the one asked for."""
-    body, digest = data[:-32], data[-32:]
-    if len(body) < _HEAD.size or hashlib.sha256(body).digest() != digest:
-        return None
-    magic, version, header_length, code_length = _HEAD.unpack_from(body)
-    if (magic, version) != (_MAGIC, _VERSION):
-        return None
-    if len(body) != _HEAD.size + header_length + code_length:
-        return None
-    header = json.loads(body[_HEAD.size : _HEAD.size + header_length])
-    if header["name"] != name:
-        return None
-    return ObjectCode(tuple(header["functions"]), body[_HEAD.size + header_length :])
-
-
-def _shrink(folder: Path) -> None:
-    """Remove the entries unused for longest until the rest fits."""
-    entries = sorted(_entries(folder), reverse=True)
-    total = 0
-    for _, size, path in entries:
-        total += size
-        if total > LIMIT:
-            path.unlink(missing_ok=True)
-
-
-def _entries(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    with os.scandir(folder) as found:
-        for entry in found:
-            with contextlib.suppress(FileNotFoundError):
-                status = entry.stat(follow_symlinks=False)
-                yield status.st_mtime, status.st_size, Path(entry.path)
-
-
-def _count(*, hits: int = 0, misses: int = 0, dropped: int = 0, reason: str = "") -> None:
-    global _info
-    with _lock:
-        _info = replace(
-            _info,
-            hits=_info.hits + hits,
-            misses=_info.misses + misses,
-            dropped=_info.dropped + dropped,
-            reason=reason or _info.reason,
+    """Where the cache is, what is in it, and what it did in this process."""
+    with contextlib.ExitStack() as stack:
+        folder = _open(stack, quiet=True)
+        files = [] if isinstance(folder, str) else folder.files()
+    with _state.lock:
+        return CacheInfo(
+            folder=None if isinstance(folder, str) else folder.path,
+            reason=folder if isinstance(folder, str) else "",
+            entries=len(files),
+            bytes=sum(file.size for file in files),
+            cap=cap(),
+            lookups=dict(_state.lookups),
+            unwritten=_state.unwritten,
         )
+
+
+def clear() -> int:
+    """Removes every entry; how many there were."""
+    with contextlib.ExitStack() as stack:
+        folder = _open(stack, quiet=True)
+        files = [] if isinstance(folder, str) else folder.files()
+        for file in files:
+            assert isinstance(folder, Folder)
+            folder.remove(file.name)
+    return len(files)
+
+
+def cap() -> int:
+    """The size of the cache in bytes, by PARLOOM_CACHE_SIZE."""
+    setting = os.environ.get("PARLOOM_CACHE_SIZE") or "256"
+    if not setting.isdecimal():
+        raise ValueError(f"PARLOOM_CACHE_SIZE must be a number of MiB, not {setting!r}")
+    return int(setting) << 20
+
+
+def _open(stack: contextlib.ExitStack, *, quiet: bool = False) -> Folder | str:
+    """The folder, open as long as the stack, or why there is none."""
+    if os.environ.get("PARLOOM_CACHE") == "0":
+        return OFF
+    try:
+        return stack.enter_context(cache_folder.opened())
+    except OSError as error:
+        reason = _reason(error)
+    if not quiet:
+        _say(f"parloom works without its disk cache: {reason}")
+    return reason
+
+
+def _reason(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror}" if error.strerror else str(error)
+
+
+def _find(folder: Folder, identity: Identity, load: Callable[[bytes], T]) -> Fetched[T] | str:
+    """What is on disk, or why not; an entry that is of no use is removed."""
+    try:
+        data = folder.read(identity.name)
+        if data is None:
+            return _why_new(folder, identity)
+        value = load(decode(data, identity))
+    except Unusable as error:
+        folder.remove(identity.name)
+        return str(error)
+    folder.touch(identity.name)
+    return Fetched(value, HIT)
+
+
+def _why_new(folder: Folder, identity: Identity) -> str:
+    """What differs from the entry of the same key that was made elsewhere, if there is one."""
+    for name in folder.names(identity.stem):
+        with contextlib.suppress(Unusable):
+            made_in = environment_of(folder.read(name) or b"")
+            changed = [k for k, v in identity.environment.items() if made_in.get(k) != v]
+            return " and ".join(f"other {name}" for name in changed)
+    return NEW
+
+
+def _write(folder: Folder, identity: Identity, contents: bytes) -> None:
+    data = encode(identity, contents)
+    limit = cap()
+    if len(data) > limit:
+        _not_written(f"an entry of {len(data)} bytes is larger than the cache, {limit} bytes")
+        return
+    try:
+        folder.write(identity.name, data)
+        _make_room(folder, identity.name, len(data), limit)
+    except OSError as error:
+        _not_written(f"{folder.path}: {error.strerror}")
+
+
+def _make_room(folder: Folder, name: str, written: int, limit: int) -> None:
+    """Lets entries go above the cap; looks only when there may be more than that."""
+    place = (folder.path, limit)
+    with _state.lock:
+        room = _state.room.get(place, 0) - written
+        _state.room[place] = room
+    if room <= 0:
+        slack = limit // 16
+        left = folder.shrink(limit, limit - slack, keep=name)
+        with _state.lock:
+            _state.room[place] = min(slack, limit - left)
+
+
+def _not_written(reason: str) -> None:
+    with _state.lock:
+        _state.unwritten = reason
+    _say(f"parloom cannot keep compiled code: {reason}")
+
+
+def _count(kind: str, outcome: str) -> None:
+    with _state.lock:
+        _state.lookups[kind, outcome] += 1
+
+
+def _say(message: str) -> None:
+    """Warns, once in a process."""
+    with _state.lock:
+        known = message in _state.said
+        _state.said.add(message)
+    if not known:
+        warnings.warn(f"{message}. See pm.cache_info()", RuntimeWarning, stacklevel=2)

@@ -17,6 +17,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from .cache_entry import Unusable
 from .native import NativeFunction, Signature
 
 # Symbols carry a prefix, so that a kernel named `exp` is not taken for the function of libm.
@@ -44,7 +45,7 @@ class ObjectCode:
     code: bytes
 
 
-class UnresolvedSymbol(RuntimeError):
+class UnresolvedSymbol(Unusable):
     """Object code needs a symbol that this process does not have."""
 
 
@@ -100,17 +101,20 @@ def assembly(module: Any) -> str:
 def load(code: ObjectCode, signatures: Mapping[str, Signature]) -> dict[str, NativeFunction]:
     """Load object code into this process; it stays loaded while one of its functions lives.
 
-    Raises UnresolvedSymbol if this process lacks a symbol that the code needs.
+    Raises UnresolvedSymbol if this process lacks a symbol that the code needs, or the code lacks
+    one of its functions.
     """
     _resolve(code.code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.code))
     engine.finalize_object()
+    addresses = {name: engine.get_function_address(symbol(name)) for name in code.functions}
+    for name, address in addresses.items():
+        if not address:
+            raise UnresolvedSymbol(f"native code lacks {symbol(name)}")
     return {
-        name: NativeFunction(
-            name, signatures[name], engine.get_function_address(symbol(name)), engine
-        )
-        for name in code.functions
+        name: NativeFunction(name, signatures[name], address, engine)
+        for name, address in addresses.items()
     }
 
 

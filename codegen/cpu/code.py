@@ -109,7 +109,7 @@ def by_numba(kernels: Sequence[Kernel]) -> NativeCode:
 
         return engine.compile(text, wanted)
 
-    return native(f"numba {without_comments(text)}", build, wanted, kernels)
+    return native("numba", without_comments(text), build, wanted, kernels)
 
 
 def by_llvm(kernels: Sequence[Kernel], text: str) -> NativeCode:
@@ -121,10 +121,11 @@ def by_llvm(kernels: Sequence[Kernel], text: str) -> NativeCode:
 
         return engine.compile(text, tuple(wanted))
 
-    return native(f"llvm {text}", build, wanted, kernels)
+    return native("llvm", text, build, wanted, kernels)
 
 
 def native(
+    printer: str,
     text: str,
     build: Callable[[], objects.ObjectCode],
     wanted: Mapping[str, Signature],
@@ -133,9 +134,13 @@ def native(
     """Loaded code; the disk cache knows it by its text and the signatures."""
     if not wanted:
         return NativeCode({}, whole_arrays(kernels))
+
+    def load(code: bytes) -> dict[str, NativeFunction]:
+        return objects.load(objects.ObjectCode(tuple(wanted), code), wanted)
+
     digest = hashlib.sha256(f"{text} {sorted(wanted.items())}".encode()).hexdigest()
-    code = cache.fetch(digest, build)
-    return NativeCode(objects.load(code, wanted), whole_arrays(kernels))
+    found = cache.fetch(printer, digest, lambda: build().code, load)
+    return NativeCode(found.value, whole_arrays(kernels))
 
 
 def without_comments(text: str) -> str:

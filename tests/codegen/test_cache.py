@@ -1,216 +1,201 @@
-"""The disk cache: what it returns, what it refuses, and that nothing breaks it."""
+"""The disk cache: what it returns, and entries that it refuses."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from parloom.codegen import cache
-from parloom.codegen.objects import ObjectCode, host
+from parloom.codegen import cache, environment
+from parloom.codegen.cache_entry import Unusable
+from parloom.codegen.objects import host
+from tests.codegen.caches import CODE, Builder, as_it_is, entry, fetch
 
-CODE = ObjectCode(("init", "chunk"), b"machine code \0 of some kind")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("PARLOOM_CACHE_DIR", str(folder))
-    monkeypatch.delenv("PARLOOM_CACHE", raising=False)
-    return folder
-
-
-class Builder:
-    """Counts how often it had to build."""
-
-    def __init__(self, code: ObjectCode = CODE) -> None:
-        self.code = code
-        self.built = 0
-
-    def __call__(self) -> ObjectCode:
-        self.built += 1
-        return self.code
-
-
-def entry(folder: Path) -> Path:
-    [path] = folder.iterdir()
-    return path
+# Hits and misses.
 
 
 def test_an_entry_is_built_once(folder: Path) -> None:
     build = Builder()
-    before = cache.info()
-    assert [cache.fetch("k", build) for _ in range(3)] == [CODE] * 3
-    after = cache.info()
+    assert [fetch("k", build).value for _ in range(3)] == [CODE] * 3
+    info = cache.info()
     assert build.built == 1
-    assert (after.hits - before.hits, after.misses - before.misses) == (2, 1)
-    assert after.folder == folder
+    assert (info.hits, info.misses, info.why) == (2, 1, {"new": 1})
+    assert (info.folder, info.entries, info.cap) == (folder, 1, 256 << 20)
+    assert info.bytes == entry(folder).stat().st_size
 
 
-def test_another_key_is_another_entry(folder: Path) -> None:
-    other = ObjectCode(("f",), b"")
-    cache.fetch("k", Builder())
-    assert cache.fetch("l", Builder(other)) == other
-    assert len(list(folder.iterdir())) == 2
+def test_another_key_or_kind_is_another_entry(folder: Path) -> None:
+    fetch("k")
+    assert fetch("l", Builder(b"")).value == b""
+    assert cache.fetch("other", "k", Builder(b"other"), as_it_is).value == b"other"
+    assert len(list(folder.iterdir())) == 3
 
 
+def test_the_answer_is_what_load_makes_of_the_bytes(folder: Path) -> None:
+    found = [cache.fetch("code", "k", Builder(), len) for _ in range(2)]
+    assert [(f.value, f.hit) for f in found] == [(len(CODE), False), (len(CODE), True)]
+
+
+def test_the_report_reads_well(folder: Path) -> None:
+    for _ in range(2):
+        fetch("k")
+    assert str(cache.info()) == (
+        f"disk cache {folder}: 1 entries, 0.0 of 256 MiB\n"
+        "this process: 1 hits, 1 misses\n"
+        "  code: 1 hit\n"
+        "  code: 1 new"
+    )
+
+
+@pytest.mark.parametrize("name", ["python", "numpy", "numba", "llvmlite", "parloom", "processor"])
 def test_another_environment_is_another_entry(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    cache.fetch("k", Builder())
-    monkeypatch.setattr(cache, "environment", lambda: "another processor")
-    build = Builder()
-    cache.fetch("k", build)
-    assert build.built == 1
+    fetch("k")
+    elsewhere = {**environment.environment(), name: "another"}
+    monkeypatch.setattr(cache, "environment", lambda: elsewhere)
+    assert fetch("k").outcome == f"other {name}"
+    assert fetch("k").hit
+    monkeypatch.undo()
+    monkeypatch.setenv("PARLOOM_CACHE_DIR", str(folder))
+    assert fetch("k").hit  # both are kept
 
 
 def test_the_environment_names_versions_and_processor() -> None:
-    text = cache.environment()
-    for word in ("python ", "numpy ", "numba ", "llvmlite ", "parloom ", host().cpu):
-        assert word in text
+    found = environment.environment()
+    assert list(found) == ["python", "numpy", "numba", "llvmlite", "parloom", "processor"]
+    assert host().cpu in found["processor"]
+
+
+def test_the_digest_of_the_source_reads_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = environment.source_digest()
+    assert environment.source_digest() == whole
+    monkeypatch.setattr(environment, "_FOLDERS", ("codegen", "staging"))
+    assert environment.source_digest() != whole
 
 
 def test_files_are_private_and_whole(folder: Path) -> None:
-    cache.fetch("k", Builder())
+    fetch("k")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(entry(folder).stat().st_mode) == 0o600
-    assert [p.suffix for p in folder.iterdir()] == [".plc"]
+    assert entry(folder).name.endswith(".code.plc")
 
 
-@pytest.mark.parametrize("cut", [0, 1, 8, 30, -33, -1])
-def test_a_truncated_entry_is_rebuilt(folder: Path, cut: int) -> None:
-    cache.fetch("k", Builder())
-    path = entry(folder)
-    path.write_bytes(path.read_bytes()[:cut])
-    assert_rebuilt(folder)
+def test_a_build_that_raises_leaves_nothing(folder: Path) -> None:
+    def fails() -> bytes:
+        raise ZeroDivisionError
 
-
-@pytest.mark.parametrize("position", [0, 8, 12, 16, 30, -40, -1])
-def test_a_corrupt_entry_is_rebuilt(folder: Path, position: int) -> None:
-    cache.fetch("k", Builder())
-    data = bytearray(entry(folder).read_bytes())
-    data[position] ^= 1
-    entry(folder).write_bytes(data)
-    assert_rebuilt(folder)
-
-
-def test_an_entry_of_another_version_is_rebuilt(folder: Path) -> None:
-    cache.fetch("k", Builder())
-    body = bytearray(entry(folder).read_bytes()[:-32])
-    body[8] += 1
-    entry(folder).write_bytes(bytes(body) + hashlib.sha256(body).digest())
-    assert_rebuilt(folder)
-
-
-def test_an_entry_under_another_name_is_rebuilt(folder: Path) -> None:
-    cache.fetch("l", Builder())
-    foreign = entry(folder)
-    data = foreign.read_bytes()
-    foreign.unlink()
-    cache.fetch("k", Builder())
-    entry(folder).write_bytes(data)
-    assert_rebuilt(folder)
-
-
-def assert_rebuilt(folder: Path) -> None:
-    dropped = cache.info().dropped
-    build = Builder()
-    assert cache.fetch("k", build) == CODE
-    assert build.built == 1
-    assert cache.info().dropped == dropped + 1
-    assert cache.fetch("k", build) == CODE
-    assert build.built == 1
-
-
-def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PARLOOM_CACHE", "0")
-    assert_no_disk_cache("switched off by PARLOOM_CACHE=0")
-    assert not folder.exists()
-
-
-def test_a_folder_open_to_others_is_not_used(folder: Path) -> None:
-    folder.mkdir(mode=0o755)
-    assert_no_disk_cache(f"{folder} has mode 755, not 700")
-
-
-def test_a_link_is_not_used(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "target").mkdir(mode=0o700)
-    folder.symlink_to(tmp_path / "target")
-    assert_no_disk_cache(f"{folder} is not a folder")
-
-
-def test_a_file_in_the_way_is_not_used(folder: Path) -> None:
-    folder.touch()
-    assert_no_disk_cache(f"{folder}: File exists")
-
-
-def test_a_folder_of_another_user_is_not_used(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.mkdir(mode=0o700)
-    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    assert_no_disk_cache(f"{folder} belongs to another user")
-
-
-def assert_no_disk_cache(reason: str) -> None:
-    build = Builder()
-    cache.fetch("k", build)
-    cache.fetch("k", build)
-    assert build.built == 2
-    assert (cache.info().folder, cache.info().reason) == (None, reason)
-
-
-def test_a_full_disk_is_no_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    assert cache.fetch("k", Builder()) == CODE
-    assert cache.info().reason == "not written: No space left on device"
+    with pytest.raises(ZeroDivisionError):
+        fetch("k", fails)
     assert list(folder.iterdir()) == []
 
 
-def test_the_entries_unused_for_longest_go_first(
+# Entries of no use.
+
+
+@pytest.mark.parametrize("cut", [0, 1, 8, 30, 200, -33, -1])
+def test_a_truncated_entry_is_rebuilt(folder: Path, cut: int) -> None:
+    fetch("k")
+    path = entry(folder)
+    path.write_bytes(path.read_bytes()[:cut])
+    assert_rebuilt("corrupt: ")
+
+
+def test_an_entry_that_is_wrong_in_any_byte_is_rebuilt(folder: Path) -> None:
+    fetch("k")
+    whole = entry(folder).read_bytes()
+    for position in range(0, len(whole), 7):
+        data = bytearray(whole)
+        data[position] ^= 0x10
+        entry(folder).write_bytes(data)
+        other_format = 8 <= position < 12
+        assert_rebuilt("other format" if other_format else "corrupt: ")
+
+
+def test_an_entry_of_another_format_is_rebuilt(folder: Path) -> None:
+    fetch("k")
+    body = bytearray(entry(folder).read_bytes()[:-32])
+    body[8] += 1
+    entry(folder).write_bytes(bytes(body) + hashlib.sha256(body).digest())
+    assert_rebuilt("other format: 3, not 2")
+
+
+def test_an_entry_under_another_name_is_rebuilt(folder: Path) -> None:
+    fetch("l")
+    foreign = entry(folder)
+    data = foreign.read_bytes()
+    foreign.unlink()
+    fetch("k")
+    entry(folder).write_bytes(data)
+    assert_rebuilt("corrupt: the entry of something else")
+
+
+def test_an_entry_that_cannot_be_loaded_is_rebuilt(folder: Path) -> None:
+    def load(data: bytes) -> bytes:
+        if data == b"old":
+            raise Unusable("it needs a symbol")
+        return data
+
+    fetch("k", Builder(b"old"))
+    found = cache.fetch("code", "k", Builder(b"new"), load)
+    assert (found.value, found.outcome) == (b"new", "it needs a symbol")
+    assert cache.fetch("code", "k", Builder(), load).value == b"new"
+
+
+def test_what_cannot_be_loaded_is_not_kept(folder: Path) -> None:
+    def load(data: bytes) -> bytes:
+        raise Unusable("it needs a symbol")
+
+    with pytest.raises(Unusable):
+        cache.fetch("code", "k", Builder(), load)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_an_entry_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    fetch("k")
+    path = entry(folder)
+    path.rename(tmp_path / "moved")
+    path.symlink_to(tmp_path / "moved")
+    assert_rebuilt("unreadable: ")
+    assert (tmp_path / "moved").exists()
+
+
+def test_a_pipe_in_the_place_of_an_entry_is_not_waited_for(folder: Path) -> None:
+    fetch("k")
+    path = entry(folder)
+    path.unlink()
+    os.mkfifo(path)
+    assert_rebuilt("corrupt: no regular file")
+
+
+def test_an_entry_of_another_user_is_not_loaded(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "LIMIT", 1_000_000)
-    large = ObjectCode(("f",), bytes(400_000))
-    paths: dict[str, Path] = {}
-    for age, key in enumerate(("a", "b")):
-        cache.fetch(key, Builder(large))
-        [paths[key]] = set(folder.iterdir()) - set(paths.values())
-        os.utime(paths[key], (age, age))
-    cache.fetch("a", Builder(large))  # used last
-    cache.fetch("c", Builder(large))
-    assert paths["a"].exists()
-    assert not paths["b"].exists()
+    fetch("k")
+    foreign = entry(folder).stat().st_ino
+    real = os.fstat
+
+    def fstat(file: int) -> Any:
+        status = real(file)
+        if status.st_ino != foreign:
+            return status
+        return SimpleNamespace(st_mode=status.st_mode, st_uid=status.st_uid + 1)
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    found = fetch("k")
+    assert (found.value, found.outcome) == (CODE, "unreadable: it belongs to another user")
 
 
-WARM = """
-import sys
-import numpy as np
-from parloom.codegen import cache, objects
-from parloom.codegen.native import ArrayParam
-from parloom.codegen.numba import engine
-text = "def f(x):\\n    for i in range(x.shape[0]):\\n        x[i] = x[i] * 2.0\\n"
-signatures = {"f": (ArrayParam(np.dtype(float), 1),)}
-code = cache.fetch("double", lambda: engine.compile(text, signatures))
-x = np.ones(3)
-objects.load(code, signatures)["f"](x)
-print(x.tolist(), "numba" in sys.modules, cache.info().hits)
-"""
-
-
-def test_a_fresh_process_runs_cached_code_without_numba(folder: Path) -> None:
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", WARM], check=True, capture_output=True, text=True
-        ).stdout
-        for _ in range(2)
-    ]
-    assert said == ["[2.0, 2.0, 2.0] True 0\n", "[2.0, 2.0, 2.0] False 1\n"]
+def assert_rebuilt(reason: str) -> None:
+    build = Builder()
+    found = fetch("k", build)
+    assert found.value == CODE
+    assert build.built == 1
+    assert found.outcome.startswith(reason)
+    assert fetch("k", build).hit
+    assert build.built == 1
