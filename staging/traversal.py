@@ -30,38 +30,41 @@ def field_values(node: Node) -> tuple[tuple[str, object], ...]:
     return tuple((name, getattr(node, name)) for name in fields(type(node)))
 
 
-_ENDS = (Var, Const, Block)
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What the annotations of a node class's fields say about their values.
+
+    dynamic : fields that may hold operands, blocks or nodes; the others are static data
+    static : for each field, in order, whether it is static
+    flat : no field can hold a block or a node
+    """
+
+    dynamic: tuple[str, ...]
+    static: tuple[tuple[str, bool], ...]
+    flat: bool
 
 
-def _walk(value: object, found: list[Operand | Block]) -> list[Operand | Block]:
-    """Adds the operands and blocks of the fields, in order; passes spend their time here."""
-    if isinstance(value, _ENDS):
-        found.append(value)
-    elif isinstance(value, tuple):
-        for item in cast(tuple[object, ...], value):
-            _walk(item, found)
-    elif isinstance(value, Node):
-        for name in fields(type(value)):
-            _walk(getattr(value, name), found)
-    return found
+_plans: dict[type[Node], Plan] = {}
 
 
-def operands(node: Node) -> tuple[Operand, ...]:
-    """Operands outside the node's blocks, in field order."""
-    return tuple(v for v in _walk(node, []) if not isinstance(v, Block))
-
-
-_flat: dict[type[Node], bool] = {}
-
-
-def is_flat(node_type: type[Node]) -> bool:
-    """Whether no field of the class can hold a block or a node, by the fields' annotations."""
-    found = _flat.get(node_type)
+def plan(node_type: type[Node]) -> Plan:
+    """The class's plan; passes spend their time in traversal, so it is made once."""
+    found = _plans.get(node_type)
     if found is None:
-        nested = {"Block", *(cls.__name__ for cls in _node_classes(Node))}
-        words = (set(re.findall(r"\w+", str(f.type))) for f in dataclasses.fields(node_type))
-        found = _flat[node_type] = not any(nested & word for word in words)
+        found = _plans[node_type] = _make_plan(node_type)
     return found
+
+
+def _make_plan(node_type: type[Node]) -> Plan:
+    nested = {"Block", "object", "Any", *(cls.__name__ for cls in _node_classes(Node))}
+    operand = {"Operand", "Var", "Const"}
+    static: list[tuple[str, bool]] = []
+    flat = True
+    for field in dataclasses.fields(node_type):
+        words = set(re.findall(r"\w+", str(field.type)))
+        flat = flat and not nested & words
+        static.append((field.name, not (nested | operand) & words))
+    return Plan(tuple(name for name, fixed in static if not fixed), tuple(static), flat)
 
 
 def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
@@ -70,13 +73,41 @@ def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
         yield from _node_classes(cls)
 
 
+def _walk(node: Node, found: list[Operand | Block]) -> list[Operand | Block]:
+    """Adds the operands and blocks of the fields, in order."""
+    for name in plan(type(node)).dynamic:
+        _enter(getattr(node, name), found)
+    return found
+
+
+def _enter(value: object, found: list[Operand | Block]) -> None:
+    if isinstance(value, tuple):
+        for item in cast(tuple[object, ...], value):
+            if isinstance(item, Var | Const):
+                found.append(item)
+            else:
+                _enter(item, found)
+    elif isinstance(value, _ENDS):
+        found.append(value)
+    elif isinstance(value, Node):
+        _walk(value, found)
+
+
+_ENDS = (Var, Const, Block)
+
+
+def operands(node: Node) -> tuple[Operand, ...]:
+    """Operands outside the node's blocks, in field order."""
+    return tuple([v for v in _walk(node, []) if not isinstance(v, Block)])
+
+
 def blocks(node: Node) -> tuple[Block, ...]:
     """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the
     body's results).
     """
-    if is_flat(type(node)):
+    if plan(type(node)).flat:
         return ()
-    return tuple(v for v in _walk(node, []) if isinstance(v, Block))
+    return tuple([v for v in _walk(node, []) if isinstance(v, Block)])
 
 
 def result_blocks(block: Block) -> tuple[Block, ...]:
@@ -92,16 +123,20 @@ def map_fields(
     def go(value: object) -> object:
         if isinstance(value, Var | Const):
             return operand(value)
+        if isinstance(value, tuple):
+            return tuple([go(item) for item in cast(tuple[object, ...], value)])
         if isinstance(value, Block):
             return block(value)
         if isinstance(value, Node):
             return map_fields(value, operand, block)
-        if isinstance(value, tuple):
-            return tuple(go(item) for item in cast(tuple[object, ...], value))
         return value
 
-    changes = {name: go(value) for name, value in field_values(node)}
-    return dataclasses.replace(node, **changes)
+    kind = type(node)
+    values = [
+        getattr(node, name) if fixed else go(getattr(node, name))
+        for name, fixed in plan(kind).static
+    ]
+    return kind(*values)
 
 
 def effects(op: Op) -> Effects:
@@ -159,8 +194,8 @@ def _free(value: object, bound: set[Var], found: dict[Var, None]) -> None:
         for result in value.results:
             _free(result, bound, found)
     elif isinstance(value, Node):
-        for _, field in field_values(value):
-            _free(field, bound, found)
+        for name in plan(type(value)).dynamic:
+            _free(getattr(value, name), bound, found)
     elif isinstance(value, tuple):
         for item in cast(tuple[object, ...], value):
             _free(item, bound, found)
