@@ -43,14 +43,19 @@ class Builder:
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
         self._depth: dict[Var, int] = {}
+        self._used: set[Var] = set()  # every variable that was ever bound here
 
     def open(self, params: Sequence[Var] = ()) -> Scope:
         """Begins a block."""
         scope = Scope(tuple(params))
         for param in scope.params:
-            self._depth[param] = len(self.scopes)
+            self._bind(param, len(self.scopes))
         self.scopes.append(scope)
         return scope
+
+    def _bind(self, var: Var, level: int) -> None:
+        self._depth[var] = level
+        self._used.add(var)
 
     def close(self, results: Sequence[Operand | Node]) -> Block:
         """Ends the innermost block."""
@@ -89,8 +94,14 @@ class Builder:
         sources: tuple[Location, ...] = (),
         facts: Sequence[frozenset[Fact]] = (),
         depth: int | None = None,
+        origin: Stmt | None = None,
     ) -> tuple[Operand, ...]:
-        """The operands that hold the op's results; `depth` names an outer scope to place it in."""
+        """The operands that hold the op's results.
+
+        depth : an outer scope to place the statement in
+        origin : a statement of another program that binds the same op; where its variables are not
+            bound here, it becomes part of this program, too
+        """
         simpler = rules.apply(self, op)
         if simpler is not None:
             return simpler
@@ -103,10 +114,12 @@ class Builder:
                 known = scope.shared.get(identity)
                 if known is not None:
                     return known
-        binders = make_binders(op.signature(), names, facts)
+        if origin is None or self.binds(origin.binders):
+            origin = Stmt(make_binders(op.signature(), names, facts), op, sources)
+        binders = origin.binders
         for binder in binders:
-            self._depth[binder] = level
-        self.scopes[level].stmts.append(Stmt(binders, op, sources))
+            self._bind(binder, level)
+        self.scopes[level].stmts.append(origin)
         if identity is not None:
             self.scopes[level].shared[identity] = binders
         return binders
@@ -130,6 +143,10 @@ class Builder:
     def depth(self, var: Var) -> int:
         """The number of the open block that binds `var`, 0 the outermost."""
         return self._depth[var]
+
+    def binds(self, variables: Sequence[Var]) -> bool:
+        """Whether one of the variables is, or was, bound here."""
+        return not self._used.isdisjoint(variables)
 
     def sees(self, operand: Operand) -> bool:
         """Whether an open block binds the operand."""

@@ -16,7 +16,9 @@ parloom.staging.errors.InternalError: the example is not well formed: y is not v
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from .builder import close_type
 from .errors import InternalError
@@ -38,7 +40,7 @@ from .nodes import (
     state_types,
 )
 from .printer import statement_text
-from .traversal import blocks, operands, type_vars
+from .traversal import blocks, free_vars, operands, type_vars
 from .types import BOOL, I64, INDEX, Array, Scalar, Type
 
 N = TypeVar("N", bound=Node)
@@ -58,6 +60,17 @@ def checks(node_type: type[N]) -> Callable[[Callable[[Checker, N], None]], Rule]
     return register
 
 
+@dataclass(frozen=True, slots=True)
+class WellFormed:
+    """What was found right: the variables from outside, all that are bound inside."""
+
+    free: tuple[Var, ...]
+    bound: tuple[Var, ...]
+
+
+_well_formed: WeakKeyDictionary[Block, WellFormed] = WeakKeyDictionary()
+
+
 def check(program: Program, what: str = "the program") -> None:
     """Raises InternalError, naming `what` and the statement, unless the program is well formed."""
     Checker(what).program(program)
@@ -70,6 +83,7 @@ class Checker:
         self._what = what
         self._visible: set[Var] = set()
         self._bound: set[Var] = set()
+        self._order: list[Var] = []  # what is bound, in order
         self._stmt: Stmt | None = None
 
     def require(self, condition: bool, message: str) -> None:
@@ -105,7 +119,11 @@ class Checker:
 
     def block(self, block: Block) -> None:
         """A block with all that is inside; what it binds is not visible behind it."""
-        outside, stmt = set(self._visible), self._stmt
+        known = _well_formed.get(block)
+        if known is not None:
+            self._again(known)
+            return
+        before, stmt = len(self._order), self._stmt
         for param in block.params:
             self._bind(param)
         for inner in block.stmts:
@@ -117,7 +135,22 @@ class Checker:
                 self.node(result)
             else:
                 self._see(result)
-        self._visible = outside
+        for var in (*block.params, *(b for s in block.stmts for b in s.binders)):
+            self._visible.discard(var)
+        _well_formed[block] = WellFormed(tuple(free_vars(block)), tuple(self._order[before:]))
+
+    def _again(self, known: WellFormed) -> None:
+        """A block that another check has seen: its surroundings alone may be others."""
+        for var in known.free:
+            self._see(var)
+        for var in known.bound:
+            self._once(var)
+
+    def _once(self, var: Var) -> None:
+        if var in self._bound:
+            raise self._error(f"{var} is bound twice")
+        self._bound.add(var)
+        self._order.append(var)
 
     def _statement(self, stmt: Stmt) -> None:
         self.node(stmt.op)
@@ -148,14 +181,12 @@ class Checker:
             own(self, node)
 
     def _bind(self, var: Var) -> None:
-        if var in self._bound:
-            raise self._error(f"{var} is bound twice")
+        self._once(var)
         for size in type_vars(var.type):
             if size not in self._visible:
                 raise self._error(f"size {size} of {var} is not visible here")
             if size.type != INDEX:
                 raise self._error(f"size {size} of {var} is {size.type}")
-        self._bound.add(var)
         self._visible.add(var)
 
     def _see(self, operand: Operand) -> None:

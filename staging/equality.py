@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from .nodes import Block, Node, Program, Var
+from .nodes import Block, Const, Node, Program, Var
 from .traversal import fields
 from .types import Array, Type
 
@@ -42,13 +42,15 @@ def key(value: object) -> object:
     >>> key(negation("a")) == key(negation("b"))
     True
     """
-    if isinstance(value, Block):
-        return _shape(value)
-    if isinstance(value, tuple):
+    kind = type(value)
+    if kind is Var or kind is Const:
+        return value
+    if kind is tuple:
         return tuple([key(item) for item in cast(tuple[object, ...], value)])
+    if kind is Block:
+        return _shape(cast(Block, value))
     if isinstance(value, Node):
-        kind = type(value)
-        return (kind, *[key(getattr(value, name)) for name in fields(kind)])
+        return (kind, *[key(getattr(value, name)) for name in fields(type(value))])
     return value
 
 
@@ -88,16 +90,16 @@ class _Numbering:
         return (params, tuple(stmts), self.write(block.results))
 
     def write(self, value: object) -> object:
-        if isinstance(value, Var):
-            return (Var, self.number(value))
-        if isinstance(value, tuple):
+        kind = type(value)
+        if kind is Var:
+            return (Var, self.number(cast(Var, value)))
+        if kind is tuple:
             return tuple([self.write(item) for item in cast(tuple[object, ...], value)])
-        if isinstance(value, Node):
-            kind = type(value)
-            return (kind, *[self.write(getattr(value, name)) for name in fields(kind)])
-        if isinstance(value, Block):
-            shape, outside = _shape(value)
+        if kind is Block:
+            shape, outside = _shape(cast(Block, value))
             return (shape, *[self.number(var) for var in outside])
+        if isinstance(value, Node):
+            return (kind, *[self.write(getattr(value, name)) for name in fields(type(value))])
         return value
 
     def number(self, var: Var) -> int:
@@ -113,6 +115,16 @@ class _Numbering:
 
 def program_key(program: Program) -> object:
     """`key` for whole programs: the name, locations and variable names are no part of it."""
+    known = _program_keys.get(program)
+    if known is None:
+        known = _program_keys[program] = _program_key(program)
+    return known
+
+
+_program_keys: WeakKeyDictionary[Program, object] = WeakKeyDictionary()
+
+
+def _program_key(program: Program) -> object:
     whole = Block((*program.sizes, *program.params), program.body.stmts, program.body.results)
     checks = tuple((c.kept, c.dropped) for c in program.checks)
     facts = tuple(p.facts for p in program.params)

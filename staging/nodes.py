@@ -300,7 +300,7 @@ class SizeCheck:
     source: Location
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Program:
     """A staged function: sizes, then parameters whose types refer to them, a body, entry checks.
 

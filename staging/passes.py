@@ -27,6 +27,7 @@ class Pass:
     name: str
     function: Callable[[Program], Program]
     description: str
+    idempotent: bool = False  # leaves what it made as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +129,6 @@ def _step(entry: Pass, number: int, before: Program, settled: set[Settled]) -> S
         return Step(name, before, before, time.perf_counter() - start)
     seconds = time.perf_counter() - start
     check(after, f"the program after {name}")
+    if entry.idempotent:
+        settled.add((entry, after.name, program_key(after)))
     return Step(name, before, after, seconds)

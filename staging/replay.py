@@ -3,15 +3,20 @@
 `Replay` copies; a pass subclasses it and overrides `statement` for the ops that it changes.
 Everything else, the nested blocks, the types with their sizes, names, locations and facts, follows
 from the declared fields.
+
+What a replay leaves as it is stays the same object: variables, statements, blocks, and the program
+itself when nothing changes. So what is known of a block (its effects, its structure) stays known,
+and a pass that finds nothing to do costs little.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 
 from .builder import Builder
 from .nodes import Block, Node, Op, Operand, Program, Stmt, Var, operand_dim
-from .traversal import map_fields
+from .traversal import map_fields, type_vars
 from .types import Array, Type
 
 
@@ -41,6 +46,8 @@ class Replay:
         """The type with its sizes mapped."""
         if not isinstance(type_, Array):
             return type_
+        if all(self.env.get(d, d) is d for d in type_.shape if isinstance(d, Var)):
+            return type_
         shape = tuple(
             operand_dim(self.operand(d)) if isinstance(d, Var) else d for d in type_.shape
         )
@@ -55,10 +62,14 @@ class Replay:
         return map_fields(node, self.operand, self.block)
 
     def fresh(self, params: Sequence[Var]) -> tuple[Var, ...]:
-        """New parameters, entered into `env` one by one (later types may name earlier ones)."""
+        """Parameters for a new block, entered into `env` one by one (later types may name earlier
+        ones); new ones where the old ones are bound already, or change.
+        """
         made: list[Var] = []
         for param in params:
-            var = Var(self.type(param.type), param.name, param.facts)
+            type_ = self.type(param.type)
+            same = type_ is param.type and not self.builder.binds((param,))
+            var = param if same else Var(type_, param.name, param.facts)
             self.env[param] = var
             made.append(var)
         return tuple(made)
@@ -67,7 +78,7 @@ class Replay:
         """A nested block, replayed with fresh parameters."""
         self.builder.open(self.fresh(block.params))
         self.run(block)
-        return self.builder.close(self.results(block))
+        return as_before(self.builder.close(self.results(block)), block)
 
     def run(self, block: Block) -> None:
         """Replays the statements into the innermost open block."""
@@ -85,9 +96,25 @@ class Replay:
 
     def copy(self, stmt: Stmt) -> tuple[Operand, ...]:
         """Emits the statement as it is, mapped."""
-        names = tuple(b.name for b in stmt.binders)
-        facts = tuple(b.facts for b in stmt.binders)
-        return self.builder.emit(self.op(stmt.op), names, stmt.sources, facts)
+        return self.replace(stmt, self.op(stmt.op))
+
+    def replace(self, stmt: Stmt, op: Op, depth: int | None = None) -> tuple[Operand, ...]:
+        """Emits `op` under the names, facts and lines of the statement, whose values it computes.
+
+        depth : an outer block to place it in
+        """
+        names = [b.name for b in stmt.binders]
+        facts = [b.facts for b in stmt.binders]
+        origin = stmt if op is stmt.op and self._keeps_types(stmt) else None
+        return self.builder.emit(op, names, stmt.sources, facts, depth, origin)
+
+    def _keeps_types(self, stmt: Stmt) -> bool:
+        """Whether the sizes that the binders' types name stay, or are bound with them."""
+        return all(
+            size in stmt.binders or self.env.get(size, size) is size
+            for binder in stmt.binders
+            for size in type_vars(binder.type)
+        )
 
     def bind(self, stmt: Stmt, operands: Sequence[Operand]) -> None:
         """Lets the statement's binders stand for `operands` from here on."""
@@ -102,6 +129,13 @@ class Replay:
         return tuple(self.operand(r) for r in block.operands)
 
 
+def as_before(made: Block, old: Block) -> Block:
+    """The old block, where the new one is the same in every part."""
+    parts = ((made.params, old.params), (made.stmts, old.stmts), (made.results, old.results))
+    same = all(len(a) == len(b) and all(map(is_, a, b)) for a, b in parts)
+    return old if same else made
+
+
 def replay_program(program: Program, make: Callable[[Builder], Replay] = Replay) -> Program:
     """The program with `make(builder)` run over its body."""
     builder = Builder()
@@ -110,5 +144,8 @@ def replay_program(program: Program, make: Callable[[Builder], Replay] = Replay)
     params = replay.fresh(program.params)
     builder.open((*sizes, *params))
     replay.run(program.body)
-    body = builder.close(replay.results(program.body))
-    return Program(program.name, sizes, params, Block((), body.stmts, body.results), program.checks)
+    whole = builder.close(replay.results(program.body))
+    body = as_before(Block((), whole.stmts, whole.results), program.body)
+    if body is program.body and all(map(is_, (*sizes, *params), (*program.sizes, *program.params))):
+        return program
+    return Program(program.name, sizes, params, body, program.checks)

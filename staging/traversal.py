@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
+from operator import is_
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -35,12 +36,12 @@ class Plan:
     """What the annotations of a node class's fields say about their values.
 
     dynamic : fields that may hold operands, blocks or nodes; the others are static data
-    static : for each field, in order, whether it is static
+    static : for each field, in order, whether it is static data
     flat : no field can hold a block or a node
     """
 
     dynamic: tuple[str, ...]
-    static: tuple[tuple[str, bool], ...]
+    static: tuple[bool, ...]
     flat: bool
 
 
@@ -58,13 +59,16 @@ def plan(node_type: type[Node]) -> Plan:
 def _make_plan(node_type: type[Node]) -> Plan:
     nested = {"Block", "object", "Any", *(cls.__name__ for cls in _node_classes(Node))}
     operand = {"Operand", "Var", "Const"}
-    static: list[tuple[str, bool]] = []
+    dynamic: list[str] = []
+    static: list[bool] = []
     flat = True
     for field in dataclasses.fields(node_type):
         words = set(re.findall(r"\w+", str(field.type)))
         flat = flat and not nested & words
-        static.append((field.name, not (nested | operand) & words))
-    return Plan(tuple(name for name, fixed in static if not fixed), tuple(static), flat)
+        static.append(not (nested | operand) & words)
+        if not static[-1]:
+            dynamic.append(field.name)
+    return Plan(tuple(dynamic), tuple(static), flat)
 
 
 def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
@@ -81,19 +85,14 @@ def _walk(node: Node, found: list[Operand | Block]) -> list[Operand | Block]:
 
 
 def _enter(value: object, found: list[Operand | Block]) -> None:
-    if isinstance(value, tuple):
+    kind = type(value)
+    if kind is Var or kind is Const or kind is Block:
+        found.append(cast("Operand | Block", value))
+    elif kind is tuple:
         for item in cast(tuple[object, ...], value):
-            if isinstance(item, Var | Const):
-                found.append(item)
-            else:
-                _enter(item, found)
-    elif isinstance(value, _ENDS):
-        found.append(value)
+            _enter(item, found)
     elif isinstance(value, Node):
         _walk(value, found)
-
-
-_ENDS = (Var, Const, Block)
 
 
 def operands(node: Node) -> tuple[Operand, ...]:
@@ -118,25 +117,26 @@ def result_blocks(block: Block) -> tuple[Block, ...]:
 def map_fields(
     node: N, operand: Callable[[Operand], Operand], block: Callable[[Block], Block]
 ) -> N:
-    """The node with every operand and block replaced."""
+    """The node with every operand and block replaced; the node itself when all stay the same."""
 
     def go(value: object) -> object:
-        if isinstance(value, Var | Const):
-            return operand(value)
-        if isinstance(value, tuple):
-            return tuple([go(item) for item in cast(tuple[object, ...], value)])
-        if isinstance(value, Block):
-            return block(value)
+        kind = type(value)
+        if kind is Var or kind is Const:
+            return operand(cast(Operand, value))
+        if kind is tuple:
+            items = cast(tuple[object, ...], value)
+            mapped = [go(item) for item in items]
+            return value if all(map(is_, mapped, items)) else tuple(mapped)
+        if kind is Block:
+            return block(cast(Block, value))
         if isinstance(value, Node):
             return map_fields(value, operand, block)
         return value
 
     kind = type(node)
-    values = [
-        getattr(node, name) if fixed else go(getattr(node, name))
-        for name, fixed in plan(kind).static
-    ]
-    return kind(*values)
+    old = [getattr(node, name) for name in fields(kind)]
+    new = [v if fixed else go(v) for v, fixed in zip(old, plan(kind).static, strict=True)]
+    return node if all(map(is_, new, old)) else kind(*new)
 
 
 def effects(op: Op) -> Effects:
@@ -172,33 +172,44 @@ def type_vars(type: Type) -> tuple[Var, ...]:
 def free_vars(node: Node | Block) -> dict[Var, None]:
     """Variables used inside but bound outside, in first-use order (types' sizes included)."""
     found: dict[Var, None] = {}
-    _free(node, set(), found)
+    _free(node, found)
     return found
 
 
-def _free(value: object, bound: set[Var], found: dict[Var, None]) -> None:
-    if isinstance(value, Var):
-        if value not in bound:
-            found.setdefault(value)
-    elif isinstance(value, Block):
-        bound.update(value.params)
-        for param in value.params:
-            for size in type_vars(param.type):
-                _free(size, bound, found)
-        for stmt in value.stmts:
-            _free(stmt.op, bound, found)
-            bound.update(stmt.binders)
-            for binder in stmt.binders:
-                for size in type_vars(binder.type):
-                    _free(size, bound, found)
-        for result in value.results:
-            _free(result, bound, found)
+def _free(value: object, found: dict[Var, None]) -> None:
+    kind = type(value)
+    if kind is Var:
+        found.setdefault(cast(Var, value))
+    elif kind is tuple:
+        for item in cast(tuple[object, ...], value):
+            _free(item, found)
+    elif kind is Block:
+        found.update(dict.fromkeys(_outside(cast(Block, value))))
     elif isinstance(value, Node):
         for name in plan(type(value)).dynamic:
-            _free(getattr(value, name), bound, found)
-    elif isinstance(value, tuple):
-        for item in cast(tuple[object, ...], value):
-            _free(item, bound, found)
+            _free(getattr(value, name), found)
+
+
+_outsides: WeakKeyDictionary[Block, tuple[Var, ...]] = WeakKeyDictionary()
+
+
+def _outside(block: Block) -> tuple[Var, ...]:
+    """The free variables of a block; remembered, as blocks are data."""
+    known = _outsides.get(block)
+    if known is not None:
+        return known
+    found: dict[Var, None] = {}
+    bound = set(block.params)
+    for param in block.params:
+        found.update(dict.fromkeys(type_vars(param.type)))
+    for stmt in block.stmts:
+        _free(stmt.op, found)
+        bound.update(stmt.binders)
+        for binder in stmt.binders:
+            found.update(dict.fromkeys(type_vars(binder.type)))
+    _free(block.results, found)
+    _outsides[block] = result = tuple(v for v in found if v not in bound)
+    return result
 
 
 def walk_stmts(block: Block) -> Iterator[Stmt]:

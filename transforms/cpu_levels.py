@@ -65,8 +65,7 @@ class MapLoops(Replay):
         assert isinstance(copied, MultiLoop)
         generators = tuple(ordered(g, mapping.order) for g in copied.generators)
         body = Block(copied.body.params, copied.body.stmts, generators)
-        names = tuple(b.name for b in stmt.binders)
-        return self.builder.emit(MultiLoop(copied.domain, body, mapping), names, stmt.sources)
+        return self.replace(stmt, MultiLoop(copied.domain, body, mapping))
 
 
 class OrderInner(Replay):
@@ -80,8 +79,7 @@ class OrderInner(Replay):
         assert isinstance(copied, MultiLoop)
         generators = tuple(in_blocks(g) for g in copied.generators)
         body = Block(copied.body.params, copied.body.stmts, generators)
-        names = tuple(b.name for b in stmt.binders)
-        return self.builder.emit(MultiLoop(copied.domain, body), names, stmt.sources)
+        return self.replace(stmt, MultiLoop(copied.domain, body))
 
 
 def in_blocks(generator: Generator) -> Generator:

@@ -137,7 +137,7 @@ class _Eliminate(Replay):
         for stmt in block.stmts:
             if stmt not in self.live.stmts:
                 continue
-            if isinstance(stmt.op, MultiLoop):
+            if isinstance(stmt.op, MultiLoop) and not self.live.vars.issuperset(stmt.binders):
                 self._loop(stmt, stmt.op)
             else:
                 self.bind(stmt, self.copy(stmt))

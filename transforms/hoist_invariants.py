@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from ..patterns.generators import Generator
 from ..staging.builder import Builder
-from ..staging.nodes import Block, If, Node, Operand, Program, Stmt, Var
+from ..staging.nodes import If, Node, Operand, Program, Stmt, Var
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import free_vars, type_vars
 from .definitions import define
 from .ranges import Ranges
 from .speculation import speculatable
+
+T = TypeVar("T")
 
 
 def hoist_invariants(program: Program) -> Program:
@@ -55,44 +58,26 @@ class _Hoist(Replay):
         self.ranges = ranges
         self.floors = [0]  # for each open block, the outermost that its statements may move to
 
-    def block(self, block: Block) -> Block:
-        return self._nested(block, self.floors[-1])
-
-    def _nested(self, block: Block, floor: int) -> Block:
-        self.floors.append(floor)
+    def _kept(self, replay: Callable[[], T]) -> T:
+        """What `replay` makes; the blocks that it opens keep their statements."""
+        self.floors.append(len(self.builder.scopes))
         try:
-            return super().block(block)
+            return replay()
         finally:
             self.floors.pop()
 
-    def _inside(self) -> int:
-        """The floor of a block that is about to be opened and that keeps its statements."""
-        return len(self.builder.scopes)
-
     def node(self, node: Node) -> Node:
         if isinstance(node, Generator) and node.cond is not None:
-            return self._guarded(node)
+            return self._kept(partial(super().node, node))
         return super().node(node)
-
-    def _guarded(self, generator: Generator) -> Generator:
-        value = self._nested(generator.value, self._inside())
-        empty = Block((), (), ())
-        mapped = super().node(replace(generator, value=empty))
-        assert isinstance(mapped, Generator)
-        return replace(mapped, value=value)
 
     def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
         if isinstance(stmt.op, If):
-            then = self._nested(stmt.op.then, self._inside())
-            orelse = self._nested(stmt.op.orelse, self._inside())
-            op = If(self.operand(stmt.op.cond), then, orelse)
-            names, facts = [b.name for b in stmt.binders], [b.facts for b in stmt.binders]
-            return self.builder.emit(op, names, stmt.sources, facts)
+            return self._kept(partial(self.copy, stmt))
         depth = self._depth(stmt)
         if depth >= len(self.builder.scopes) - 1:
             return None
-        names, facts = [b.name for b in stmt.binders], [b.facts for b in stmt.binders]
-        return self.builder.emit(self.op(stmt.op), names, stmt.sources, facts, depth)
+        return self.replace(stmt, self.op(stmt.op), depth)
 
     def _depth(self, stmt: Stmt) -> int:
         """The outermost open block in which the statement may stand."""

@@ -14,7 +14,7 @@ from .simplify import simplify
 from .split_reduction import split_reduction
 
 SIMPLIFY = Pass("simplify", simplify, "algebra, sharing, invariants out of loops, dead code away")
-CLEAN = Pass("eliminate_dead_code", eliminate_dead_code, "what nothing needs disappears")
+CLEAN = Pass("eliminate_dead_code", eliminate_dead_code, "what nothing needs disappears", True)
 RECOMPUTE = Pass("recompute_elements", recompute_elements, "cheap arrays are not stored")
 VERTICAL = Pass("fuse_vertical", fuse_vertical, "a producer joins its consumer")
 HORIZONTAL = Pass("fuse_horizontal", fuse_horizontal, "independent loops over one domain join")

@@ -62,9 +62,7 @@ class _Prove(Replay):
             return None
         if not self.ranges.index_inside(op):
             return None
-        names = tuple(b.name for b in stmt.binders)
-        proven = self.op(replace(op, bounds=Bounds.PROVEN))
-        return self.builder.emit(proven, names, stmt.sources)
+        return self.replace(stmt, self.op(replace(op, bounds=Bounds.PROVEN)))
 
     def node(self, node: Node) -> Node:
         if isinstance(node, Fold) and node.bounds is Bounds.CHECKED:

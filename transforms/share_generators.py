@@ -93,6 +93,8 @@ class _Share(Replay):
                 known[identity] = len(kept)
                 kept.append(generator)
             place.append(known[identity])
+        if len(kept) == len(place):
+            return self.replace(stmt, loop)
         slices = binder_slices(loop.generators, loop.domain)
         first = [slices[place.index(k)] for k in range(len(kept))]
         names = [b.name for part in first for b in stmt.binders[part]]

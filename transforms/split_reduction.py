@@ -60,10 +60,9 @@ class Split(Replay):
         copying.run(op.body)
         inner = self.builder.close(copying.results(op.body))
         domain = tuple(self.operand(d) for d in op.domain)
-        names = tuple(b.name for b in stmt.binders)
         parts = self.builder.emit(MultiLoop(domain[1:], inner), (), stmt.sources)
         body = self.builder.close(tuple(self.outer(op, parts)))
-        return self.builder.emit(MultiLoop(domain[:1], body), names, stmt.sources)
+        return self.replace(stmt, MultiLoop(domain[:1], body))
 
     def outer(self, op: MultiLoop, parts: Sequence[Operand]) -> list[Reduce]:
         """The reductions over the first axis, of the inner ones' results."""

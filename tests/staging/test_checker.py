@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from parloom.patterns.generators import Collect, MultiLoop
+from parloom.staging import primitives as p
 from parloom.staging.checker import check
 from parloom.staging.errors import InternalError
-from parloom.staging.nodes import Block, Program, Stmt, Var
+from parloom.staging.nodes import Apply, Block, If, Program, Stmt, Var
 from parloom.staging.parser import parse
-from parloom.staging.types import F64, INDEX, Array
+from parloom.staging.types import BOOL, F64, INDEX, Array
 from tests.programs import random_program
 
 
@@ -180,3 +181,16 @@ program f(n; x: f64[n], c: bool) {
 def test_every_size_belongs_to_a_parameter() -> None:
     with pytest.raises(InternalError, match="size n is the size of no parameter"):
         check(Program("f", (N,), (), Block((), (), ())))
+
+
+def test_a_block_that_was_right_elsewhere_is_wrong_where_it_does_not_fit() -> None:
+    x, y, c = Var(F64, "x"), Var(F64, "y"), Var(BOOL, "c")
+    inner = Block((), (Stmt((y,), Apply(p.NEGATIVE, (x,))),), (y,))
+    branch = If(c, inner, Block((), (), (x,)))
+    right = Stmt(tuple(Var(t) for t in branch.signature()), branch)
+    check(Program("f", (), (x, c), Block((), (right,), right.binders)))
+    with pytest.raises(InternalError, match="x is not visible"):
+        check(Program("f", (), (c,), Block((), (right,), right.binders)))
+    again = Stmt(tuple(Var(t) for t in branch.signature()), branch)
+    with pytest.raises(InternalError, match="y is bound twice"):
+        check(Program("f", (), (x, c), Block((), (right, again), right.binders)))

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from parloom.patterns.generators import MultiLoop
 from parloom.patterns.reference import interpret
 from parloom.staging import primitives as p
+from parloom.staging.builder import Builder
 from parloom.staging.checker import check
 from parloom.staging.equality import equal
 from parloom.staging.nodes import Apply, Const, Operand, Stmt
@@ -15,6 +17,7 @@ from parloom.staging.parser import parse
 from parloom.staging.printer import to_text
 from parloom.staging.replay import Replay, replay_program
 from parloom.staging.types import F64
+from parloom.transforms.definitions import bound_inside
 from tests.compare import assert_agree
 from tests.programs import random_arguments, random_program
 
@@ -31,12 +34,51 @@ def test_a_replayed_program_computes_the_same(seed: int) -> None:
     assert equal(replay_program(again), again)
 
 
-def test_a_replay_shares_no_variable_with_the_original() -> None:
+def test_what_a_replay_leaves_as_it_is_stays_the_same_object() -> None:
     program = random_program(3)
-    old = {b for s in program.body.stmts for b in s.binders} | {*program.sizes, *program.params}
     again = replay_program(program)
-    new = {b for s in again.body.stmts for b in s.binders} | {*again.sizes, *again.params}
-    assert not old & new
+    assert replay_program(again) is again
+
+
+def test_statements_before_and_after_a_change_stay() -> None:
+    text = """program f(x: f64) {
+      a: f64 = sqrt(x)
+      b: f64 = a + a
+      c: f64 = sqrt(b)
+      d: f64 = x * a
+      return c, d
+    }"""
+    program = parse(text)
+    again = replay_program(program, Doubling)
+    first, second, third, last = program.body.stmts
+    kept, changed, behind, beside = again.body.stmts
+    assert kept is first
+    assert beside is last
+    assert changed is not second
+    assert behind is not third
+    assert not {*changed.binders, *behind.binders} & {*second.binders, *third.binders}
+
+
+def test_a_block_that_is_replayed_twice_gets_variables_of_its_own() -> None:
+    program = parse("""program f(n; x: f64[n]) {
+      s: f64 = loop (i < n) {
+        v: f64 = x[i]
+        w: f64 = v * v
+        reduce sum (w)
+      }
+      return s
+    }""")
+    (stmt,) = program.body.stmts
+    assert isinstance(stmt.op, MultiLoop)
+    builder = Builder()
+    replay = Replay(builder)
+    params = replay.fresh((*program.sizes, *program.params))
+    builder.open(params)
+    first, second = replay.op(stmt.op), replay.op(stmt.op)
+    assert isinstance(second, MultiLoop)
+    assert first is stmt.op
+    assert equal(first, second)
+    assert not bound_inside(stmt.op.body) & bound_inside(second.body)
 
 
 def test_names_facts_and_lines_are_kept() -> None:
