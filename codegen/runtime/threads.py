@@ -83,7 +83,9 @@ class Pool:
         while not self._closed:
             self._start[worker - 1].acquire()
             job = self._job
-            if job is not None:
+            # Woken for a launch that is over, a worker may find another one, which it was not
+            # counted for.
+            if job is not None and worker < job.chunks:
                 job.help(worker)
 
     def run(self, task: Task, chunks: int) -> None:

@@ -53,6 +53,22 @@ def test_many_launches_one_after_the_other(four: Pool) -> None:
         assert run_counted(four, chunks).total() == chunks
 
 
+def test_a_launch_has_no_more_workers_than_chunks() -> None:
+    """Also where workers wake late, from the launch before."""
+    pool = Pool(7)
+
+    def task(chunk: int, worker: int) -> None:
+        assert worker < 2
+        time.sleep(0.0002)
+
+    try:
+        for _ in range(300):
+            run_counted(pool, 7)
+            pool.run(task, 2)
+    finally:
+        pool.close()
+
+
 def test_a_worker_is_never_in_two_chunks_at_once(four: Pool) -> None:
     inside: Counter[int] = Counter()
 
