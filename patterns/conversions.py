@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..staging.nodes import Operand
+from ..staging.errors import StagingTypeError
+from ..staging.nodes import Operand, size_operand
 from ..staging.primitives import Primitive
 from ..staging.reps import Rep, ScalarRep, cast, lift
 from ..staging.types import Scalar, Type
@@ -71,4 +72,14 @@ def as_array(value: Rep) -> ArrayRep:
     """A collection as an array (an array is itself)."""
     from .arrays import ArrayRep
 
+    if isinstance(value, ScalarRep):
+        raise StagingTypeError(f"expected an array, found a number ({value.type})")
     return value if isinstance(value, ArrayRep) else ArrayRep.of(value.operand)
+
+
+def with_axes(value: object) -> ArrayRep:
+    """A collection as an array, a number as an array of that one."""
+    rep = lift(value)
+    if isinstance(rep, ScalarRep):
+        return as_array(emit.array((size_operand(1),), lambda *_: strong(rep)))
+    return as_array(rep)

@@ -16,7 +16,7 @@ from ...staging.types import Scalar
 from .. import emit, sizes
 from ..aggregates import axis_number
 from ..arrays import ArrayRep
-from ..conversions import as_array
+from ..conversions import as_array, with_axes
 from ..elementwise import broadcast_shapes
 from ..sizes import Size
 
@@ -118,22 +118,22 @@ def _member(
 
 @define_function(np.vstack)
 def vstack(tup: object) -> Rep:
-    """Vectors as rows, matrices one below the other."""
-    members = [as_array(part) for part in parts_of(tup)]
+    """Vectors as rows, matrices one below the other; a number is a vector of one."""
+    members = [with_axes(part) for part in parts_of(tup)]
     return concatenate([m[None] if m.ndim == 1 else m for m in members], 0)
 
 
 @define_function(np.hstack)
 def hstack(tup: object) -> Rep:
-    """Vectors end to end, matrices side by side."""
-    members = [as_array(part) for part in parts_of(tup)]
+    """Vectors end to end, matrices side by side; a number is a vector of one."""
+    members = [with_axes(part) for part in parts_of(tup)]
     return concatenate(members, 0 if members[0].ndim == 1 else 1)
 
 
 @define_function(np.column_stack)
 def column_stack(tup: object) -> Rep:
-    """Vectors as columns, matrices side by side."""
-    members = [as_array(part) for part in parts_of(tup)]
+    """Vectors as columns, matrices side by side; a number is a vector of one."""
+    members = [with_axes(part) for part in parts_of(tup)]
     return concatenate([m[:, None] if m.ndim == 1 else m for m in members], 1)
 
 

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...staging.errors import Limitation, StagingTypeError
-from ...staging.nodes import size_operand
 from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift
-from .. import emit, products
-from ..arrays import ArrayRep
-from ..conversions import as_array
+from .. import products
+from ..conversions import as_array, with_axes
 
 _PARAMETERS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
     "sum": ((np.sum,), "axis dtype out keepdims initial where"),
@@ -35,7 +33,7 @@ def _reduction(name: str, parameters: tuple[str, ...]) -> Callable[..., Any]:
     def call(a: object, *args: object, **options: object) -> Any:
         given = {**dict(zip(parameters, args, strict=False)), **options}
         kept = {k: v for k, v in given.items() if v is not None}
-        method = getattr(_with_axes(a), name)
+        method = getattr(with_axes(a), name)
         taken: dict[str, Any] = method.__func__.__kwdefaults__ or {}
         refused = [k for k in kept if k not in taken and k not in ("axis", "dtype")]
         if refused or ("dtype" in kept and name in ("var", "std")):
@@ -48,13 +46,6 @@ def _reduction(name: str, parameters: tuple[str, ...]) -> Callable[..., Any]:
 
 for _name, (_functions, _order) in _PARAMETERS.items():
     define_function(*_functions)(_reduction(_name, tuple(_order.split())))
-
-
-def _with_axes(value: object) -> ArrayRep:
-    rep = lift(value)
-    if isinstance(rep, ScalarRep):
-        return as_array(emit.array((size_operand(1),), lambda *_: rep))
-    return as_array(rep)
 
 
 @define_function(np.dot)
@@ -85,7 +76,7 @@ def vdot(a: object, b: object) -> Any:
 @define_function(np.outer)
 def outer(a: object, b: object) -> Any:
     """The products of every element of a with every one of b."""
-    return products.outer(_with_axes(a).ravel(), _with_axes(b).ravel())
+    return products.outer(with_axes(a).ravel(), with_axes(b).ravel())
 
 
 @define_function(np.trace)
@@ -102,7 +93,7 @@ def trace_of(a: object) -> Any:
 @define_function(np.linalg.norm)
 def norm(x: object, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The square root of the sum of squares: of all elements, or along an axis."""
-    values = _with_axes(x)
+    values = with_axes(x)
     if values.dtype.kind == "c":
         raise Limitation("np.linalg.norm of complex numbers")
     squares: Any = apply_ufunc(np.multiply, (values, values))

@@ -136,6 +136,9 @@ def test_a_negative_size_raises() -> None:
 
 def test_lists_of_staged_numbers_are_arrays() -> None:
     agree(lambda v: np.stack([v[0], v[1] * 2, 3]), V)
+    agree(lambda v: np.hstack([v, v.max(), 2]), V)
+    agree(lambda v: np.vstack([v[:1], v.max()]), V)
+    agree(lambda v: np.column_stack([v[:1], v.max()]), V)
     agree(lambda v: v[:2] + [v[0], 1], V, reference=lambda v: v[:2] + np.array([v[0], 1]))
 
 
