@@ -29,6 +29,7 @@ from ..staging.nodes import (
     ForLoop,
     If,
     Program,
+    Update,
     Var,
     While,
 )
@@ -74,6 +75,15 @@ def _read(machine: Machine, op: Read, where: Places) -> Values:
     index = tuple([machine.integer(i) for i in op.indices])
     semantics.check_inside(index, array.shape, op.bounds, where)
     return (array[index],)
+
+
+@evaluates(Update)
+def _update(machine: Machine, op: Update, where: Places) -> Values:
+    array = cast(np.ndarray, machine.value(op.array)).copy()
+    index = tuple([machine.integer(i) for i in op.indices])
+    semantics.check_inside(index, array.shape, op.bounds, where)
+    array[index] = machine.value(op.value)
+    return (array,)
 
 
 @evaluates(If)

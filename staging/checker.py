@@ -35,6 +35,7 @@ from .nodes import (
     Operand,
     Program,
     Stmt,
+    Update,
     Var,
     While,
     state_types,
@@ -251,8 +252,16 @@ def _cast(checker: Checker, op: Cast) -> None:
     checker.require(isinstance(op.arg.type, Scalar), f"a {op.arg.type} is cast")
 
 
+@checks(Update)
+def _update(checker: Checker, op: Update) -> None:
+    _index(checker, op)
+    array = op.array.type
+    if isinstance(array, Array):
+        checker.same((op.value.type,), (array.element,), "the new element")
+
+
 @checks(Index)
-def _index(checker: Checker, op: Index) -> None:
+def _index(checker: Checker, op: Index | Update) -> None:
     array = op.array.type
     checker.require(isinstance(array, Array), f"a {array} is indexed")
     rank = array.rank if isinstance(array, Array) else 0

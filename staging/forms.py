@@ -17,6 +17,7 @@ from .nodes import (
     Index,
     Operand,
     PythonFunction,
+    Update,
     Var,
     While,
 )
@@ -50,6 +51,7 @@ kinds[Bounds] = Kind(
 record(Contiguous)
 form(Cast, "{arg} as {to}")
 form(Index, "{array}[{indices}]{bounds}")
+form(Update, "{array} with [{indices}]{bounds} = {value}")
 form(If, "if {cond} {then} else {orelse}")
 form(Check, "check {cond} else {kind}({message})")
 form(Callback, "call {function}({args})")

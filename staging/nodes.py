@@ -3,7 +3,7 @@
     program  ::=  "program" name "(" {size | param} ")" block
     block    ::=  {stmt} results            A-normal form: an operand is a variable or a constant
     stmt     ::=  binders "=" op            with the user's locations
-    op       ::=  Apply | Cast | Index | If | While | ForLoop | Check | Callback      here
+    op       ::=  Apply | Cast | Index | Update | If | While | ForLoop | Check | Callback   here
                |  MultiLoop                 in patterns/generators.py
     results  ::=  operands | generators     generators only as the results of a MultiLoop's body
 
@@ -15,6 +15,8 @@ Semantics
   before), floats follow IEEE 754.
 * `Index` with bounds CHECKED raises IndexError for an index outside 0 <= i < size (negative indices
   have been normalised before); with PROVEN the staging code vouches for it.
+* `Update` gives a new array that differs from its operand in one element; its bounds are as those
+  of `Index`. Whether it may reuse the operand's storage is found out late (transforms/storage.py).
 * `If` evaluates one branch. `While` and `ForLoop` carry state; a loop that runs zero times returns
   its initial state.
 * Effects (see `Effects`) are declared by the op; a block's effects are the union. Statements with
@@ -198,6 +200,24 @@ class Index(Op):
     def signature(self) -> tuple[Type, ...]:
         assert isinstance(self.array.type, Array)
         return (self.array.type.element,)
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Op):
+    """The array with `value` as its element at `indices`, one i64 index an axis."""
+
+    array: Operand
+    indices: tuple[Operand, ...]
+    value: Operand
+    bounds: Bounds = Bounds.CHECKED
+
+    @property
+    def effects(self) -> Effects:
+        return Effects.FAULT if self.bounds is Bounds.CHECKED else Effects.NONE
+
+    def signature(self) -> tuple[Type, ...]:
+        assert isinstance(self.array.type, Array)
+        return (self.array.type,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,20 @@ from __future__ import annotations
 from math import prod
 
 from ..patterns.generators import Fold, Generator, MultiLoop, Reduce
-from ..staging.nodes import Apply, Block, Cast, Const, ForLoop, If, Index, Op, Operand, Stmt, While
+from ..staging.nodes import (
+    Apply,
+    Block,
+    Cast,
+    Const,
+    ForLoop,
+    If,
+    Index,
+    Op,
+    Operand,
+    Stmt,
+    Update,
+    While,
+)
 from ..staging.traversal import blocks
 from ..staging.types import Array
 
@@ -20,7 +33,7 @@ def cost(op: Op) -> int:
     match op:
         case Apply():
             return op.primitive.cost
-        case Index():
+        case Index() | Update():
             return 1
         case Cast():
             return 0

@@ -6,7 +6,7 @@ where it stood, so here every read must be proven inside anew (ranges.py).
 
 from __future__ import annotations
 
-from ..staging.nodes import Effects, ForLoop, Index, Op, While
+from ..staging.nodes import Effects, ForLoop, Index, Op, Update, While
 from ..staging.traversal import blocks, effects, walk_stmts
 from .ranges import Ranges
 
@@ -22,4 +22,6 @@ def speculatable(op: Op, ranges: Ranges) -> bool:
 def _alone(op: Op, ranges: Ranges) -> bool:
     if isinstance(op, While | ForLoop):
         return False  # a loop's bound on time was the program's condition
+    if isinstance(op, Update):
+        return False  # it may be a store where it stands, and a copy elsewhere
     return not isinstance(op, Index) or ranges.index_inside(op)
