@@ -12,7 +12,7 @@ import numpy as np
 
 from ..staging.errors import InternalError, ShapeError
 from ..staging.locations import Location
-from ..staging.nodes import Block, Node, Op, Operand, Program, Stmt, Var
+from ..staging.nodes import Block, ForLoop, Node, Op, Operand, Program, Stmt, Var, While
 from ..staging.tracing import check_sizes
 from ..staging.types import Array, Scalar, Type
 from .generators import Generator
@@ -67,6 +67,10 @@ class Machine:
     def value(self, operand: Operand) -> Value:
         """What the operand holds now."""
         return self.values[operand] if isinstance(operand, Var) else operand.value
+
+    def first_state(self, op: ForLoop | While) -> Values:
+        """The values that a loop's state begins with."""
+        return tuple([self.value(v) for v in op.init])
 
     def integer(self, operand: Operand) -> int:
         """A size or an index."""

@@ -93,7 +93,7 @@ def _if(machine: Machine, op: If, where: Places) -> Values:
 
 @evaluates(While)
 def _while(machine: Machine, op: While, where: Places) -> Values:
-    state: Values = tuple(machine.value(v) for v in op.init)
+    state = machine.first_state(op)
     while machine.run(op.cond, state)[0]:
         state = machine.run(op.body, state)
     return state
@@ -101,7 +101,7 @@ def _while(machine: Machine, op: While, where: Places) -> Values:
 
 @evaluates(ForLoop)
 def _for_loop(machine: Machine, op: ForLoop, where: Places) -> Values:
-    state: Values = tuple(machine.value(v) for v in op.init)
+    state = machine.first_state(op)
     for i in range(machine.integer(op.count)):
         state = machine.run(op.body, (np.int64(i), *state))
     return state

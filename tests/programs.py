@@ -42,6 +42,7 @@ from parloom.staging.nodes import (
     Operand,
     Program,
     Stmt,
+    Update,
     Var,
     While,
     size_operand,
@@ -65,7 +66,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.5, 0.1, np.inf, -np.inf, np.nan, 1e300, 5e-324)
 
 def random_program(seed: int, *, depth: int = 3, faults: bool = False) -> Program:
     """A program; `depth` bounds the nesting of multiloops, `faults` allows any checked index."""
-    return _Writer(random.Random(seed), depth, faults).program(f"random_{seed}")
+    return Writer(random.Random(seed), depth, faults).program(f"random_{seed}")
 
 
 def random_arguments(
@@ -123,7 +124,7 @@ class _Scope:
     indices: list[tuple[Var, Operand]]
 
 
-class _Writer:
+class Writer:
     def __init__(self, rng: random.Random, depth: int, faults: bool) -> None:
         self.rng = rng
         self.depth = depth
@@ -189,9 +190,9 @@ class _Writer:
             if depth == 0 or self.chance(0.7):
                 self.rng.choice(simple)()
             else:
-                self.rng.choice((self.branch, self.counted, self.repeat, self.loop, self.loop))(
-                    depth - 1
-                )
+                self.rng.choice(
+                    (self.branch, self.counted, self.repeat, self.writes, self.loop, self.loop)
+                )(depth - 1)
 
     def apply(self) -> None:
         primitive = self.rng.choice(BINARY if self.chance(0.75) else UNARY)
@@ -264,6 +265,51 @@ class _Writer:
             self.statements(depth, self.rng.randint(1, 4))
             body = self.builder.close(self.results(types))
         self.emit(ForLoop(count, init, body))
+
+    def update(self) -> None:
+        """One element of an array replaced."""
+        arrays = self.visible(lambda x: isinstance(x.type, Array))
+        self.rng.shuffle(arrays)
+        for array in arrays:
+            assert isinstance(array.type, Array)
+            found = [self.index_of(size_operand(d)) for d in array.type.shape]
+            indices = tuple(i for i, _ in found if i is not None)
+            if len(indices) == len(found):
+                proven = all(sure for _, sure in found) and self.chance(0.5)
+                bounds = Bounds.PROVEN if proven else Bounds.CHECKED
+                self.emit(Update(array, indices, self.scalar(array.type.element), bounds))
+                return
+
+    def arrays_like(self, type_: Array) -> list[Operand]:
+        """The visible arrays of the type, the newest last."""
+        return self.visible(lambda x: x.type == type_)
+
+    def writes(self, depth: int) -> None:
+        """A loop or a branch that carries arrays, and updates some of them."""
+        arrays = self.visible(lambda x: isinstance(x.type, Array) and self.is_outer(x.type))
+        if not arrays:
+            return
+        init = [self.rng.choice(arrays[-4:]) for _ in range(self.rng.randint(1, 2))]
+        if self.chance(0.3):
+            cond, blocks = self.scalar(BOOL), list[Block]()
+            for _ in range(2):
+                with self.inside():
+                    blocks.append(self.builder.close(self.written(depth, init)))
+            self.emit(If(cond, *blocks))
+            return
+        index, params = Var(INDEX, self.hint()), [Var(a.type, self.hint()) for a in init]
+        with self.inside((index, *params)):
+            body = self.builder.close(self.written(depth, params))
+        self.emit(ForLoop(size_operand(self.rng.randrange(4)), tuple(init), body))
+
+    def written(self, depth: int, arrays: Sequence[Operand]) -> list[Operand]:
+        """Statements, then one array of the type of each of `arrays`, old or new."""
+        for _ in range(self.rng.randint(1, 3)):
+            self.update()
+            self.read()
+            self.statements(depth, self.rng.randint(0, 1))
+        found = [self.arrays_like(a.type)[-3:] for a in arrays if isinstance(a.type, Array)]
+        return [self.rng.choice(many) for many in found]
 
     def repeat(self, depth: int) -> None:
         """A while loop that a counter ends."""

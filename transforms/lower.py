@@ -51,15 +51,11 @@ from .lower_scope import (
 from .lower_whole import as_loops
 
 
-def lower_loop(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
-    """The kernel for one mapped loop.
-
-    strided : the program's array parameters that may have any strides
-    """
+def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
+    """The kernel for one mapped loop."""
     op = stmt.op
     assert isinstance(op, MultiLoop)
     assert isinstance(op.mapping, CpuLevels)
-    scope = KernelScope(strided)
     for taken in ("start", "stop", "fault"):
         scope.names.fresh(taken)
     slices = binder_slices(op.generators, op.domain)

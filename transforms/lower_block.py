@@ -33,6 +33,7 @@ from ..staging.nodes import (
     Op,
     Operand,
     Stmt,
+    Update,
     Var,
     While,
     size_operand,
@@ -271,7 +272,7 @@ class BlockLowering:
             self.scalar(stmt, op, uses)
         elif isinstance(op, MultiLoop):
             self.loop(stmt, op, uses)
-        elif isinstance(op, Branch | While | ForLoop | Check):
+        elif isinstance(op, Branch | While | ForLoop | Check | Update):
             with self.pin():
                 self.control(stmt, op)
         else:
@@ -285,7 +286,8 @@ class BlockLowering:
         """A scalar op: deferred to its only reader, or a local."""
         (binder,) = stmt.binders
         faults = isinstance(op, Index) and op.bounds is Bounds.CHECKED
-        if uses[binder] == 1 and not faults and (not binder.name or is_float_product(op)):
+        later = uses[binder] == 1 and not faults and not self.changes(op)
+        if later and (not binder.name or is_float_product(op)):
             self.env[binder] = Deferred(op)
             return
         varying = any(self.varies(a) for a in operands(op))
@@ -300,6 +302,11 @@ class BlockLowering:
             self.lanes()
         self.bind_scalar(binder, self.op_expr(op), varying)
 
+    def changes(self, op: Op) -> bool:
+        """Whether the op reads storage that a store may change: it is computed where it stands."""
+        changing = self.scope.reuse.changing
+        return bool(changing) and not changing.isdisjoint(free_vars(op))
+
     @contextmanager
     def nested_here(self) -> Steps[None]:
         """Statements of a uniform check go where uniform statements go."""
@@ -309,7 +316,7 @@ class BlockLowering:
         for statement in before:
             self.emit(statement)
 
-    def check_bounds(self, stmt: Stmt, op: Index) -> None:
+    def check_bounds(self, stmt: Stmt, op: Index | Update) -> None:
         """Faults for an index outside its axis."""
         for axis, dim in enumerate(array_type(op.array).shape):
             self.check_index(self.expr(op.indices[axis]), axis, self.expr(size_operand(dim)), stmt)
@@ -327,7 +334,7 @@ class BlockLowering:
         self.out.append(If(cond, (Fault(site, self.iteration),)))
 
     def control(self, stmt: Stmt, op: Op) -> None:
-        """Branches, sequential loops and checks, in row form."""
+        """Branches, sequential loops, checks and updates, in row form."""
         from .lower_control import lower_control
 
         self.note(stmt)
@@ -337,7 +344,7 @@ class BlockLowering:
 
     def loop(self, stmt: Stmt, op: MultiLoop, uses: Counter[Var]) -> None:
         """A nested MultiLoop: produced by its reader, split over lanes, or pinned."""
-        if produces(op) and uses[stmt.binders[0]] == 1:
+        if produces(op) and uses[stmt.binders[0]] == 1 and not self.changes(op):
             self.env[stmt.binders[0]] = Produced(stmt)
             return
         varying = self.stripping and any(self.varies(v) for v in free_vars(op))

@@ -11,12 +11,18 @@ from ..staging.types import Array
 from .kernel_ir import Kernel
 from .lower import lower_loop
 from .lower_names import KernelNames
+from .lower_scope import KernelScope
 from .lower_sequential import is_kernel, lower_sequential
+from .storage import Reuse, find_reuse
 
 
-def lower_program(program: Program) -> dict[Op, Kernel]:
+def lower_program(program: Program, reuse: Reuse | None = None) -> dict[Op, Kernel]:
     """A kernel for every outermost parallel loop, and for every sequential one that needs no
-    other; in program order."""
+    other; in program order.
+
+    reuse : what may happen in place, found here if it is not given
+    """
+    reuse = find_reuse(program) if reuse is None else reuse
     strided = frozenset(
         q for q in program.params if isinstance(q.type, Array) and Contiguous() not in q.facts
     )
@@ -28,10 +34,12 @@ def lower_program(program: Program) -> dict[Op, Kernel]:
             if stmt.op in kernels:
                 continue
             if isinstance(stmt.op, MultiLoop):
-                kernels[stmt.op] = lower_loop(stmt, strided, names.fresh(loop_name(stmt.binders)))
+                kernels[stmt.op] = lower_loop(
+                    stmt, KernelScope(strided, reuse), names.fresh(loop_name(stmt.binders))
+                )
             elif is_kernel(stmt.op):
                 name = names.fresh(loop_name(stmt.binders))
-                kernels[stmt.op] = lower_sequential(stmt, strided, name)
+                kernels[stmt.op] = lower_sequential(stmt, KernelScope(strided, reuse), name)
             else:
                 for inner in blocks(stmt.op):
                     visit(inner)

@@ -14,6 +14,7 @@ from ..staging.primitives import Primitive
 from ..staging.types import Array, Exists, Scalar
 from .kernel_ir import Buffer, Expr, Extent, Literal, Local, Prim, Site, Space, Statement
 from .lower_names import KernelNames
+from .storage import NOTHING, Reuse
 
 INT = np.dtype(np.int64)
 TRUTH = np.dtype(np.bool_)
@@ -110,10 +111,12 @@ class KernelScope:
     """What the four functions of one kernel share: names, inputs, scratch, fault sites.
 
     strided : the host arrays that may have any strides
+    reuse : what may happen in place
     start, stop : the chunk's first index and the one behind its last
     """
 
     strided: frozenset[Var] = frozenset()
+    reuse: Reuse = NOTHING
     start: Local = field(default_factory=lambda: Local("start", INT))
     stop: Local = field(default_factory=lambda: Local("stop", INT))
     names: KernelNames = field(default_factory=KernelNames)

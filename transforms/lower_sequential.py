@@ -47,9 +47,8 @@ def has_complex(op: Op) -> bool:
     )
 
 
-def lower_sequential(stmt: Stmt, strided: frozenset[Var], name: str) -> Kernel:
+def lower_sequential(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
     """The kernel of a loop for which `is_kernel` holds."""
-    scope = KernelScope(strided)
     for taken in ("start", "stop", "fault"):
         scope.names.fresh(taken)
     out: list[Statement] = []

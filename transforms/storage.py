@@ -45,10 +45,13 @@ class Reuse:
     changing: frozenset[Var] = frozenset()
 
 
+NOTHING = Reuse()
+
+
 def find_reuse(program: Program) -> Reuse:
     """What may happen in place when the program runs as it stands."""
     if not any(isinstance(s.op, Update) for s, _ in _walk(program.body, ())):
-        return Reuse()
+        return NOTHING
     found = _Storage()
     found.enter(program.body, ())
     found.settle()
@@ -194,9 +197,7 @@ class _Storage:
 
     def reuse(self) -> Reuse:
         """The updates in place, and what they need of the loops around them."""
-        stores = {
-            s for s, ok in self.updates.items() if ok and _array(s) in self.own
-        }
+        stores = {s for s, ok in self.updates.items() if ok and _array(s) in self.own}
         moved = {
             key
             for key, (_, param, init, ok) in self.states.items()
@@ -212,7 +213,9 @@ class _Storage:
 
     def changing(self, stores: set[Stmt], moved: set[State]) -> set[Var]:
         """All variables that share storage which a store changes."""
-        shares: dict[Var, list[Var]] = {v: [s for s, _ in found] for v, found in self.sources.items()}
+        shares: dict[Var, list[Var]] = {
+            v: [s for s, _ in found] for v, found in self.sources.items()
+        }
         for stmt in stores:
             shares.setdefault(stmt.binders[0], []).append(_array(stmt))
         for key in moved:

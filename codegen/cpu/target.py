@@ -19,6 +19,7 @@ from ...transforms.kernel_ir import Kernel
 from ...transforms.kernel_walk import nodes
 from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
+from ...transforms.storage import Reuse, find_reuse
 from ..python_text import print_kernels
 from ..report import Report
 from ..runtime.launch import Code, Launcher
@@ -36,6 +37,7 @@ class CpuProgram:
 
     result: Result
     launchers: Mapping[Op, Launcher]
+    reuse: Reuse
     sources: Mapping[str, str]
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
@@ -43,7 +45,7 @@ class CpuProgram:
 
         Raises what the program's checks raise, ShapeError where the arguments' sizes do not fit.
         """
-        return run_program(self.result.program, self.launchers, arguments)
+        return run_program(self.result.program, self.launchers, arguments, self.reuse)
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
@@ -75,20 +77,22 @@ class CpuTarget:
         wanted = choices.pop("printer", None)
         assert limit is None or isinstance(limit, int)
         result = run(traced.program, CPU, options=Options(choices, limit))
-        kernels = lower_program(result.program)
+        reuse = find_reuse(result.program)
+        kernels = lower_program(result.program, reuse)
         ordered = list(kernels.values())
         sources = {"python": print_kernels(ordered)}
         if self.name == "python":
-            return CpuProgram(result, launchers(kernels, code.plain(sources["python"])), sources)
+            plain = launchers(kernels, code.plain(sources["python"]))
+            return CpuProgram(result, plain, reuse, sources)
         decision = choose_printer(ordered, wanted)
         result = replace(result, decisions=(*result.decisions, decision))
         if decision.chosen == "numba":
-            return CpuProgram(result, launchers(kernels, code.by_numba(ordered)), sources)
+            return CpuProgram(result, launchers(kernels, code.by_numba(ordered)), reuse, sources)
         from ..llvm.printer import print_module
 
         sources["llvm"] = print_module(ordered)
         compiled = code.by_llvm(ordered, sources["llvm"])
-        return CpuProgram(result, launchers(kernels, compiled), sources)
+        return CpuProgram(result, launchers(kernels, compiled), reuse, sources)
 
 
 def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:

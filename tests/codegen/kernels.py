@@ -17,6 +17,7 @@ from parloom.staging.nodes import Program
 from parloom.staging.passes import Pipeline, run
 from parloom.transforms.lower_program import lower_program
 from parloom.transforms.pipelines import LEVELS
+from parloom.transforms.storage import find_reuse
 
 
 def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:
@@ -27,14 +28,16 @@ def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:
 def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels as plain Python."""
     kernels = lower_program(program)
-    return run_program(program, launchers(kernels, code.plain(text_of(program))), arguments)
+    return run_program(
+        program, launchers(kernels, code.plain(text_of(program))), arguments, find_reuse(program)
+    )
 
 
 def run_numba(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels compiled through Numba."""
     kernels = lower_program(program)
     compiled = code.by_numba(list(kernels.values()))
-    return run_program(program, launchers(kernels, compiled), arguments)
+    return run_program(program, launchers(kernels, compiled), arguments, find_reuse(program))
 
 
 def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
@@ -42,7 +45,7 @@ def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
     kernels = lower_program(program)
     ordered = list(kernels.values())
     compiled = code.by_llvm(ordered, print_module(ordered))
-    return run_program(program, launchers(kernels, compiled), arguments)
+    return run_program(program, launchers(kernels, compiled), arguments, find_reuse(program))
 
 
 def text_of(program: Program) -> str:

@@ -36,6 +36,7 @@ from parloom.staging.nodes import (
     Program,
     PythonFunction,
     SizeCheck,
+    Update,
     Var,
     While,
 )
@@ -210,6 +211,22 @@ def test_index_outside_raises_at_the_user_s_line(i: int) -> None:
     assert isinstance(caught.value, errors.StagedIndexError)
     assert caught.value.what == f"index {i} is out of bounds for axis 0 with size 3"
     assert caught.value.where == HERE
+
+
+def test_update_replaces_one_element_of_a_new_array() -> None:
+    update = Update(M, (index(1), index(2)), number(9.0))
+    staged = program((M,), lambda b: [b.one(update), M])
+    m = np.arange(6.0).reshape(2, 3)
+    changed = m.copy()
+    changed[1, 2] = 9.0
+    assert_agree(interpret(staged, [m]), [changed, m])
+
+
+@pytest.mark.parametrize("i", [-1, 3])
+def test_update_outside_raises_at_the_user_s_line(i: int) -> None:
+    staged = program((X,), lambda b: [b.one(Update(X, (index(i),), number(9.0)))])
+    with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size 3"):
+        interpret(staged, [np.zeros(3)])
 
 
 def test_a_wrong_proof_is_our_bug() -> None:

@@ -35,6 +35,10 @@ WRONG = [
     ("t: f64 = y[l]", "1 indices for rank 2"),
     ("t: f64 = x[s]", "index s is f64, not i64"),
     ("t: f64 = x[1_i32]", "index 1 is i32, not i64"),
+    # Update
+    ("t: f64[n] = x with [l] = l", "the new element: i64 instead of f64"),
+    ("t: f64 = s with [l] = s", "a f64 is indexed"),
+    ("t: f64[m, n] = y with [l] = s", "1 indices for rank 2"),
     # If
     ("t: f64 = if s (s) else (s)", "the condition is f64, not bool"),
     ("t: f64 = if c (s) else (l)", "the branches' results: f64 instead of i64"),
