@@ -1,11 +1,18 @@
 """parloom: write plain Python over arrays, get fused parallel kernels that you can read."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .patterns.eager import Array
 from .patterns.public import asarray, collect, range
 from .staging import targets as _targets
 from .staging.eager_mode import disable_jit
 from .staging.errors import InternalError, Limitation, ParloomError, UserError
 from .staging.jit import Jitted, jit
+
+if TYPE_CHECKING:
+    from .codegen.runtime.memory import Memory
 
 __version__ = "0.1.0"
 
@@ -19,6 +26,20 @@ def set_num_threads(count: int) -> None:
     from .codegen.runtime import threads
 
     threads.set_num_threads(count)
+
+
+def memory(limit: int | str | None = None) -> Memory:
+    """The memory of results: what is in use, and what is kept for the next ones.
+
+    limit : sets how many bytes are kept from now on, as an integer or a text such as "2G"; 0 keeps
+        none. The environment variable PARLOOM_MEMORY sets it from outside; by default it is an
+        eighth of the machine's memory.
+
+    `memory().clear()` gives back to the system what is kept now.
+    """
+    from .codegen.runtime.memory import memory as report
+
+    return report(limit)
 
 
 def _cpu() -> _targets.Target:
@@ -55,6 +76,7 @@ __all__ = [
     "collect",
     "disable_jit",
     "jit",
+    "memory",
     "range",
     "set_num_threads",
 ]

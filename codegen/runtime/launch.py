@@ -29,7 +29,7 @@ from ...transforms.kernel_ir import (
     Space,
 )
 from . import threads
-from .memory import allocate
+from .memory import allocate, copied
 
 Array = np.ndarray
 
@@ -140,8 +140,8 @@ def buffers(kernel: Kernel) -> tuple[Buffer, ...]:
 def as_input(value: Any, param: Local | Buffer) -> Any:
     """The value of a host variable; a copy where the kernel takes it to be contiguous and it is
     not: an argument with strides that became the first state of a loop."""
-    if isinstance(param, Buffer) and param.contiguous:
-        return np.ascontiguousarray(value)
+    if isinstance(param, Buffer) and param.contiguous and not value.flags.c_contiguous:
+        return copied(value, param.name)
     return value
 
 
@@ -272,7 +272,7 @@ class Launch:
         for binder, buffer in zip(output.binders, output.results, strict=True):
             if buffer.space is Space.STATE:
                 array = self.states[buffer][0]
-                array = array.copy() if self.chunks > 1 else array  # not with all states
+                array = copied(array, buffer.name) if self.chunks > 1 else array  # not all states
             else:
                 array = self.arguments[buffer]
             scalar = not hasattr(binder.type, "shape")

@@ -12,6 +12,7 @@ from ...patterns.semantics import check_inside
 from ...staging.nodes import ForLoop, Op, Program, Stmt, Update, While
 from ...transforms.storage import NOTHING, Reuse
 from .launch import Launcher
+from .memory import copied
 
 
 class HostMachine(Machine):
@@ -77,4 +78,5 @@ def owned(result: Any, others: Sequence[Any]) -> Any:
         return result
     array = cast("np.ndarray", result)
     arrays: list[np.ndarray] = [other for other in others if isinstance(other, np.ndarray)]
-    return array.copy() if any(np.may_share_memory(array, other) for other in arrays) else array
+    shared = any(np.may_share_memory(array, other) for other in arrays)
+    return copied(array, "a result") if shared else array

@@ -64,6 +64,14 @@ class Job:
             except KeyboardInterrupt as error:
                 self.error = error
 
+    def close(self) -> None:
+        """Lets go of what the task holds: a helper may keep the job until the next one."""
+        self.task = _no_task
+
+
+def _no_task(chunk: int, worker: int) -> None:
+    raise AssertionError(f"chunk {chunk} of a job that is over, worker {worker}")
+
 
 class Pool:
     """`size` workers, of which the caller is number 0."""
@@ -114,6 +122,7 @@ class Pool:
             job.error = error
         finally:
             job.wait()
+            job.close()
             self._job = None
 
     def close(self) -> None:
