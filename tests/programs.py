@@ -41,13 +41,11 @@ from parloom.staging.nodes import (
     Op,
     Operand,
     Program,
-    Stmt,
     Update,
     Var,
     While,
     size_operand,
 )
-from parloom.staging.traversal import walk_stmts
 from parloom.staging.types import BOOL, F32, F64, I64, INDEX, WEAK_FLOAT, Array, Scalar, Type
 
 I32, U8 = Scalar(np.dtype(np.int32)), Scalar(np.dtype(np.uint8))
@@ -185,14 +183,14 @@ class Writer:
         self.scopes.pop()
 
     def statements(self, depth: int, count: int) -> None:
-        simple = [self.apply, self.apply, self.apply, self.select, self.cast, self.read, self.read]
+        simple = [self.apply] * 3 + [self.select, self.cast, self.read, self.read, self.update]
         for _ in range(count):
             if depth == 0 or self.chance(0.7):
                 self.rng.choice(simple)()
             else:
-                self.rng.choice(
-                    (self.branch, self.counted, self.repeat, self.writes, self.loop, self.loop)
-                )(depth - 1)
+                self.rng.choice((self.branch, self.counted, self.repeat, self.loop, self.loop))(
+                    depth - 1
+                )
 
     def apply(self) -> None:
         primitive = self.rng.choice(BINARY if self.chance(0.75) else UNARY)
@@ -216,17 +214,27 @@ class Writer:
 
     def read(self) -> None:
         """One element of an array over whose dimensions indices run."""
+        for array, indices, bounds in self.elements():
+            self.emit(Index(array, indices, bounds))
+
+    def update(self) -> None:
+        """Such an element replaced."""
+        for array, indices, bounds in self.elements():
+            assert isinstance(array.type, Array)
+            self.emit(Update(array, indices, self.scalar(array.type.element), bounds))
+
+    def elements(self) -> list[tuple[Operand, tuple[Operand, ...], Bounds]]:
+        """A visible array with indices into it, if there is one."""
         arrays = self.visible(lambda x: isinstance(x.type, Array))
         self.rng.shuffle(arrays)
         for array in arrays:
             assert isinstance(array.type, Array)
             found = [self.index_of(size_operand(d)) for d in array.type.shape]
             indices = tuple(i for i, _ in found if i is not None)
+            sure = all(evident for _, evident in found) and self.chance(0.5)
             if len(indices) == len(found):
-                proven = all(sure for _, sure in found) and self.chance(0.5)
-                bounds = Bounds.PROVEN if proven else Bounds.CHECKED
-                self.emit(Index(array, indices, bounds))
-                return
+                return [(array, indices, Bounds.PROVEN if sure else Bounds.CHECKED)]
+        return []
 
     def index_of(self, extent: Operand) -> tuple[Operand | None, bool]:
         """An index into a dimension, and whether its bounds are evident."""
@@ -265,51 +273,6 @@ class Writer:
             self.statements(depth, self.rng.randint(1, 4))
             body = self.builder.close(self.results(types))
         self.emit(ForLoop(count, init, body))
-
-    def update(self) -> None:
-        """One element of an array replaced."""
-        arrays = self.visible(lambda x: isinstance(x.type, Array))
-        self.rng.shuffle(arrays)
-        for array in arrays:
-            assert isinstance(array.type, Array)
-            found = [self.index_of(size_operand(d)) for d in array.type.shape]
-            indices = tuple(i for i, _ in found if i is not None)
-            if len(indices) == len(found):
-                proven = all(sure for _, sure in found) and self.chance(0.5)
-                bounds = Bounds.PROVEN if proven else Bounds.CHECKED
-                self.emit(Update(array, indices, self.scalar(array.type.element), bounds))
-                return
-
-    def arrays_like(self, type_: Array) -> list[Operand]:
-        """The visible arrays of the type, the newest last."""
-        return self.visible(lambda x: x.type == type_)
-
-    def writes(self, depth: int) -> None:
-        """A loop or a branch that carries arrays, and updates some of them."""
-        arrays = self.visible(lambda x: isinstance(x.type, Array) and self.is_outer(x.type))
-        if not arrays:
-            return
-        init = [self.rng.choice(arrays[-4:]) for _ in range(self.rng.randint(1, 2))]
-        if self.chance(0.3):
-            cond, blocks = self.scalar(BOOL), list[Block]()
-            for _ in range(2):
-                with self.inside():
-                    blocks.append(self.builder.close(self.written(depth, init)))
-            self.emit(If(cond, *blocks))
-            return
-        index, params = Var(INDEX, self.hint()), [Var(a.type, self.hint()) for a in init]
-        with self.inside((index, *params)):
-            body = self.builder.close(self.written(depth, params))
-        self.emit(ForLoop(size_operand(self.rng.randrange(4)), tuple(init), body))
-
-    def written(self, depth: int, arrays: Sequence[Operand]) -> list[Operand]:
-        """Statements, then one array of the type of each of `arrays`, old or new."""
-        for _ in range(self.rng.randint(1, 3)):
-            self.update()
-            self.read()
-            self.statements(depth, self.rng.randint(0, 1))
-        found = [self.arrays_like(a.type)[-3:] for a in arrays if isinstance(a.type, Array)]
-        return [self.rng.choice(many) for many in found]
 
     def repeat(self, depth: int) -> None:
         """A while loop that a counter ends."""
@@ -432,8 +395,3 @@ def last(types: tuple[Type, ...]) -> Reducer:
     )
     a, b = ([Var(t, name) for t in types] for name in "ab")
     return Reducer(Block((*a, *b), (), tuple(b)), "last", identity, associative=True)
-
-
-def statements_of(program: Program) -> list[Stmt]:
-    """All statements, the nested ones too."""
-    return list(walk_stmts(program.body))
