@@ -32,11 +32,16 @@ class Order:
     into the chunk's. With `block` = 0 a chunk combines in index order from the identity (without
     one: from its first value). The chunks' results combine in chunk order, beginning with the
     first chunk's; without an identity, a chunk that had no value is passed over.
+
+    With `lanes` > 0, a power of two, a block (a chunk without blocks) is dealt to that many lanes:
+    its k-th first index goes to lane k mod lanes. Each lane combines in index order; then the
+    second half of the lanes combines into the first, lane by lane, until one is left.
     """
 
     minimum: int
     chunks: int
     block: int = 0
+    lanes: int = 0
 
     def resolved(self, work: int) -> Order:
         """The order for indices that have `work` innermost iterations each.
@@ -284,9 +289,31 @@ def arg_start(reducer: Reducer) -> tuple[Const, Const] | None:
     return None
 
 
+def lane_start(reducer: Reducer) -> tuple[Const, ...] | None:
+    """What a lane may start from without changing any value that meets it: the identity, or for
+    min and max the value that no other is worse than. None unless every component combines by a
+    primitive that commutes."""
+    found: list[Const] = []
+    for k in range(reducer.width):
+        primitive, type_ = scalar_primitive(reducer, k), reducer.block.params[k].type
+        if primitive is None or not primitive.commutative or not isinstance(type_, Scalar):
+            return None
+        if type_.dtype.kind not in "fiub":
+            return None
+        start: float | int | None = primitive.identity
+        if primitive in (p.MINIMUM, p.MAXIMUM):
+            start = _extreme(type_.dtype, 1 if primitive is p.MINIMUM else -1)
+        if start is None:
+            return None
+        found.append(Const(start, type_))
+    return tuple(found)
+
+
 def _extreme(dtype: np.dtype[np.generic], sign: int) -> float | int:
     if dtype.kind == "f":
         return sign * np.inf
+    if dtype.kind == "b":
+        return int(sign > 0)
     limits = np.iinfo(dtype)  # type: ignore[type-var]
     return int(limits.max if sign > 0 else limits.min)
 

@@ -209,23 +209,30 @@ def in_order(
     """
     if order is None:
         return part(range(extent))
-    block = order.block
+    block, lanes = order.block, order.lanes
 
-    def chain(
-        ranges: Iterable[range],
-        partial: Callable[[range], Partial | None],
-        total: Partial | None,
-    ) -> Partial | None:
-        for piece in ranges:
-            found = partial(piece)
+    def dealt(piece: range) -> Partial | None:
+        if lanes == 0:
+            return part(piece)
+        found = [part(piece[lane::lanes]) for lane in range(lanes)]
+        while len(found) > 1:
+            half = len(found) // 2
+            found = [chain(pair) for pair in zip(found[:half], found[half:], strict=True)]
+        return found[0]
+
+    def chain(partials: Iterable[Partial | None]) -> Partial | None:
+        total: Partial | None = None
+        for found in partials:
             if found is not None:
                 total = found if total is None else join(total, found)
         return total
 
     def chunk(piece: range) -> Partial | None:
-        return part(piece) if block == 0 else chain(cut(piece, block), part, start())
+        if block == 0:
+            return dealt(piece)
+        return chain((start(), *map(dealt, cut(piece, block))))
 
-    return chain(cut(range(extent), order.chunk_length(extent)), chunk, None)
+    return chain(map(chunk, cut(range(extent), order.chunk_length(extent))))
 
 
 def cut(whole: range, length: int) -> Iterator[range]:

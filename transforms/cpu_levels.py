@@ -21,10 +21,12 @@ from ..staging.replay import Replay, replay_program
 from ..staging.traversal import effects, free_vars
 from ..staging.types import Array, Scalar
 from .lower_block import may_strip, may_strip_stmt, produces
+from .lower_lanes import independent, may_deal
 from .merge_loops import name_of
 
 STRIP = 128
 BLOCK = 128
+LANES = 16
 JAM = 4
 CHUNK = 1 << 15  # innermost iterations that are worth a launch of their own
 CHUNKS = 64
@@ -37,9 +39,9 @@ WHOLE = 2**62
 class CpuLevels(Mapping):
     """The CPU's mapping of a parallel loop.
 
-    strip : the number of lanes, or 0 for the row form
+    strip : the number of lanes of the strip form, or 0 for another one
     jam : how many rows stand side by side in the row form
-    order : the chunks, and how float sums combine
+    order : the chunks, and how float sums combine; with lanes, the loop runs over these
     """
 
     strip: int
@@ -60,7 +62,7 @@ class MapLoops(Replay):
         if not isinstance(stmt.op, MultiLoop):
             return None
         mapping = choose(stmt, stmt.op)
-        inner = Replay if mapping.strip else OrderInner
+        inner = Replay if mapping.strip or mapping.order.lanes else OrderInner
         copied = inner(self.builder, self.env).op(stmt.op)
         assert isinstance(copied, MultiLoop)
         generators = tuple(ordered(g, mapping.order) for g in copied.generators)
@@ -93,12 +95,19 @@ def in_blocks(generator: Generator) -> Generator:
 
 
 def ordered(generator: Generator, order: Order) -> Generator:
-    """The generator with the loop's order; blocks only where rounding depends on the grouping."""
-    if isinstance(generator, Reduce | Fold):
-        block = order.block if isinstance(generator, Reduce) and rounds(generator.reducer) else 0
-        reducer = replace(generator.reducer, order=replace(order, block=block))
-        return replace(generator, reducer=reducer)
-    return generator
+    """The generator with the loop's order; blocks and lanes only where the grouping matters."""
+    if not isinstance(generator, Reduce | Fold):
+        return generator
+    block = order.block if rounding(generator) or order.lanes else 0
+    found = replace(order, block=block)
+    if order.lanes and not independent(generator.reducer):
+        found = replace(order, block=0, lanes=0)
+    return replace(generator, reducer=replace(generator.reducer, order=found))
+
+
+def rounding(generator: Generator) -> bool:
+    """Whether a float sum or product is among what a loop makes."""
+    return isinstance(generator, Reduce) and rounds(generator.reducer)
 
 
 def rounds(reducer: Reducer) -> bool:
@@ -120,8 +129,19 @@ def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
     jam = decide(f"cpu_levels.jam.{name}", jams[0], jams, reason, stmt.sources)
     width = STRIP if form == "strip" else 0
     order = chunks(op, width or BLOCK)
+    if form == "lanes":
+        lanes = lanes_of(op)
+        block = BLOCK * lanes if any(map(rounding, op.generators)) else 0
+        order = replace(order[0], block=block, lanes=lanes), order[1]
     decide(f"cpu_levels.order.{name}", str(order[0]), (str(order[0]),), order[1], stmt.sources)
     return CpuLevels(width, order[0], jam)
+
+
+def lanes_of(op: MultiLoop) -> int:
+    """How many lanes: enough for additions not to wait for each other, while vector registers
+    suffice for all accumulators."""
+    components = sum(g.reducer.width for g in op.generators if isinstance(g, Reduce))
+    return LANES if components <= 2 else LANES // 2
 
 
 def chunks(op: MultiLoop, block: int) -> tuple[Order, str]:
@@ -165,6 +185,9 @@ def strip_or_rows(op: MultiLoop) -> tuple[str, tuple[str, ...], str]:
     """
     if len(op.domain) > 1:
         return "rows", ("rows",), "the loop has several axes"
+    if may_deal(op):
+        reason = "lanes of accumulators do not wait for each other"
+        return "lanes", ("rows", "strip", "lanes"), reason
     if not all(may_strip_stmt(s.op) or at_end(s, op) for s in op.body.stmts):
         return "rows", ("rows",), "the body has statements that cannot run over lanes"
     for stmt in op.body.stmts:

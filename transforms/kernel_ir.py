@@ -37,12 +37,17 @@ from ..staging.primitives import Primitive
 
 
 class Space(enum.Enum):
-    """Where a buffer lives, and so who allocates it."""
+    """Where a buffer lives, and so who allocates it.
+
+    `REGISTERS` is scratch of a few elements that only loops over lanes touch, each of them at its
+    own lane: a printer may keep it in vector registers.
+    """
 
     INPUT = "input"
     OUTPUT = "output"
     STATE = "state"
     PRIVATE = "private"
+    REGISTERS = "registers"
     FAULT = "fault"
 
 

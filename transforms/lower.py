@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..patterns.generators import MultiLoop, binder_slices, work_per_index
+from ..patterns.generators import MultiLoop, Reduce, binder_slices, work_per_index
 from ..staging import primitives as p
 from ..staging.nodes import Index, Stmt, Var, size_operand
 from ..staging.types import Array
@@ -34,9 +34,11 @@ from .kernel_ir import (
 )
 from .kernel_walk import has_loops, parameters, stays_in_scratch
 from .lower_block import BlockLowering, may_strip
-from .lower_generators import Part, make_part
+from .lower_generators import make_part
 from .lower_jam import jam_block, own_index, round_down, shifted
+from .lower_lane_part import lane_part, lanes_loop
 from .lower_nested import conditionally
+from .lower_parts import Part
 from .lower_reduce import nest
 from .lower_scope import (
     INT,
@@ -59,8 +61,11 @@ def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
     for taken in ("start", "stop", "fault"):
         scope.names.fresh(taken)
     slices = binder_slices(op.generators, op.domain)
+    lanes = op.mapping.order.lanes
     parts = [
-        make_part(scope, stmt, op, g, stmt.binders[s])
+        lane_part(scope, stmt, g, stmt.binders[s], lanes)
+        if lanes and isinstance(g, Reduce)
+        else make_part(scope, stmt, op, g, stmt.binders[s])
         for g, s in zip(op.generators, slices, strict=True)
     ]
     fault = Buffer("fault", INT, (RECORD,), Space.FAULT)
@@ -108,10 +113,10 @@ def chunk_function(
     run_all(b, [h for q in parts for h in q.before])
     if mapping.strip:
         strip_loop(b, op, mapping.strip, parts, start, stop)
-    elif any(q.open_block for q in parts):
+    elif any(q.open_block for q in parts) or (mapping.order.block and mapping.order.lanes):
         block_loop(b, op, mapping, parts, start, stop)
     else:
-        row_loop(b, op, parts, (start, stop), mapping.jam)
+        block_rows(b, op, mapping, parts, (start, stop))
     run_all(b, [h for q in parts for h in q.after])
     return Function("chunk", (start, stop, *parameters(out, (start, stop), fault)), tuple(out))
 
@@ -217,8 +222,22 @@ def block_loop(
         end = Local(b.scope.names.fresh("block_stop"), INT)
         b.out.append(Let(end, prim(p.MINIMUM, prim(p.ADD, base, integer(length)), stop)))
         run_all(b, [h for q in parts for h in q.open_block])
-        row_loop(b, op, parts, (base, end), mapping.jam)
-        run_all(b, [h for q in parts for h in q.close_block])
+        block_rows(b, op, mapping, parts, (base, end))
+
+
+def block_rows(
+    b: BlockLowering,
+    op: MultiLoop,
+    mapping: CpuLevels,
+    parts: Sequence[Part],
+    span: tuple[Expr, Expr],
+) -> None:
+    """The indices of a block, over lanes or row by row, and what follows each block."""
+    if mapping.order.lanes:
+        lanes_loop(b, op, parts, span)
+    else:
+        row_loop(b, op, parts, span, mapping.jam)
+    run_all(b, [h for q in parts for h in q.close_block])
 
 
 def strip_loop(

@@ -138,9 +138,15 @@ class KernelScope:
             self.inputs[var] = known
         return known
 
-    def scratch(self, hint: str, dtype: np.dtype[np.generic], shape: tuple[Extent, ...]) -> Buffer:
+    def scratch(
+        self,
+        hint: str,
+        dtype: np.dtype[np.generic],
+        shape: tuple[Extent, ...],
+        space: Space = Space.PRIVATE,
+    ) -> Buffer:
         """A private buffer."""
-        buffer = Buffer(self.names.fresh(hint), dtype, shape, Space.PRIVATE)
+        buffer = Buffer(self.names.fresh(hint), dtype, shape, space)
         self.private.append(buffer)
         return buffer
 

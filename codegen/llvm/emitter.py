@@ -76,12 +76,14 @@ class Emitter:
     slots : stack slots, at the function's entry, which LLVM turns into registers
     declared : outside functions that are called, with their declarations
     used : helper functions of helpers.py that are called
+    loops : what is said about loops, as metadata
     """
 
     lines: list[str] = field(default_factory=list[str])
     slots: list[str] = field(default_factory=list[str])
     declared: dict[str, str] = field(default_factory=dict[str, str])
     used: dict[str, None] = field(default_factory=dict[str, None])
+    loops: list[str] = field(default_factory=list[str])
     count: int = 0
 
     def fresh(self, hint: str = "v") -> str:
@@ -103,9 +105,17 @@ class Emitter:
         """Begins a basic block."""
         self.lines.append(f"{name}:")
 
-    def branch(self, target: str) -> None:
+    def branch(self, target: str, metadata: str = "") -> None:
         """Ends a basic block."""
-        self.do(f"br label %{target}")
+        self.do(f"br label %{target}{metadata}")
+
+    def loop(self, *hints: str) -> str:
+        """Metadata for the branch back of a loop: `llvm.loop.` hints with their values."""
+        number = len(self.loops)
+        pairs = [hint.partition(",") for hint in hints]
+        nodes = [f'!{{!"llvm.loop.{name}"{comma}{value}}}' for name, comma, value in pairs]
+        self.loops.append(f"!{number} = distinct !{{{', '.join((f'!{number}', *nodes))}}}")
+        return f", !llvm.loop !{number}"
 
     def branch_if(self, cond: Value, then: str, orelse: str, metadata: str = "") -> None:
         """Ends a basic block in one of two ways."""

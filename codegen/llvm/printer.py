@@ -2,7 +2,9 @@
 
 Every function becomes two: the entry with the native ABI (`void f(i64* table)`, native.py), which
 loads its parameters from the table, and the body, whose array parameters are `noalias`: buffers do
-not overlap. Scalars live in stack slots, which LLVM makes registers of.
+not overlap. Where arrays may have any strides there are two bodies, and the entry calls the one for
+last axes without gaps if the strides are such. Scalars, and buffers for registers, live in stack
+slots, which LLVM makes registers of.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ...transforms.kernel_ir import (
     Literal,
     Load,
     Local,
+    LoopKind,
     Note,
     Prim,
     Space,
@@ -35,18 +38,23 @@ from ...transforms.kernel_ir import (
     Store,
     While,
 )
-from ...transforms.kernel_walk import has_loops
+from ...transforms.kernel_walk import has_loops, leaves
 from . import helpers, scalars
 from .emitter import BOOL, INT64, Emitter, Value, constant, llvm_type, memory_type
 
 PREFIX = "parloom_"
+VECTOR = 32  # bytes of a vector register
 
 
 @dataclass(slots=True)
 class FunctionPrinter:
-    """Prints the body of one function."""
+    """Prints the body of one function.
+
+    unit : whether the last stride of every array is that of neighbours
+    """
 
     e: Emitter
+    unit: bool = False
     locals: dict[Local, str] = field(default_factory=dict[Local, str])
     names: dict[str, Local] = field(default_factory=dict[str, Local])
 
@@ -115,6 +123,7 @@ class FunctionPrinter:
         e = self.e
         head, body, done = e.fresh("head"), e.fresh("body"), e.fresh("done")
         stop = self.value(loop.stop)
+        first = len(e.lines)
         self.set(loop.index, self.value(loop.start))
         e.branch(head)
         e.label(head)
@@ -124,8 +133,29 @@ class FunctionPrinter:
         if self.statements(loop.body):
             following = e.op(f"add nsw i64 {self.local(loop.index).text}, {loop.step}", INT64)
             self.set(loop.index, following)
-            e.branch(head)
+            e.branch(head, self.vectors(loop, e.lines[first:]))
         e.label(done)
+
+    def vectors(self, loop: For, lines: Sequence[str]) -> str:
+        """For a loop over registers, that it becomes vector instructions, all lanes at once.
+
+        LLVM has no vector form of a function outside of the module.
+        """
+        if any("call" in line and "@llvm." not in line for line in lines):
+            return ""
+        used = [b for b in leaves(list(loop.body)) if isinstance(b, Buffer)]
+        sizes = [b.dtype.itemsize for b in used if b.space is Space.REGISTERS]
+        if loop.kind is not LoopKind.LANES or not sizes:
+            return ""
+        assert isinstance(loop.stop, Literal)
+        lanes = int(loop.stop.value)
+        width = min(VECTOR // max(sizes), lanes)
+        return self.e.loop(
+            "vectorize.enable, i1 true",
+            f"vectorize.width, i32 {width}",
+            f"interleave.count, i32 {lanes // width}",
+            "unroll.disable",
+        )
 
     def branch(self, statement: If) -> bool:
         """A branch; whether one of its ends is reached."""
@@ -202,21 +232,40 @@ class FunctionPrinter:
             return pointer
         offset = e.const(0, INT64)
         for axis, value in enumerate(values):
-            step = e.op(f"mul nsw {value}, %{buffer.name}.stride{axis}", INT64)
+            near = self.unit and axis + 1 == buffer.rank
+            stride = str(buffer.dtype.itemsize) if near else f"%{buffer.name}.step{axis}"
+            step = e.op(f"mul nsw {value}, {stride}", INT64)
             offset = e.op(f"add nsw {offset}, {step.text}", INT64)
         e.do(f"{pointer} = getelementptr inbounds i8, ptr %{buffer.name}.data, {offset}")
         return pointer
 
 
-def print_function(function: Function, symbol: str, e: Emitter) -> list[str]:
-    """The lines of a function and of its entry."""
-    printer = FunctionPrinter(e)
+def print_function(function: Function, symbol: str, shared: Emitter) -> list[str]:
+    """The lines of a function and of its entry.
+
+    A function of arrays with any strides has a second body, for last strides of neighbours.
+    """
+    body = f"{PREFIX}{symbol}.body"
+    lines = body_lines(function, body, shared, unit=False)
+    arrays = [q for q in function.params if isinstance(q, Buffer)]
+    if any(q.rank and not q.contiguous for q in arrays):
+        lines += body_lines(function, f"{body}.unit", shared, unit=True)
+    return [*lines, *entry_lines(function, symbol, body)]
+
+
+def body_lines(function: Function, body: str, shared: Emitter, unit: bool) -> list[str]:
+    """The lines of a body."""
+    e = Emitter(declared=shared.declared, used=shared.used, loops=shared.loops)
+    printer = FunctionPrinter(e, unit)
     for param in function.params:
         if isinstance(param, Local):
             printer.set(param, Value(f"%{param.name}.arg", param.dtype))
+        elif param.space is Space.REGISTERS:
+            e.slots.append(registers(param))
+        elif not param.contiguous:
+            e.lines.extend(steps(param))
     if printer.statements(function.body):
         e.do("ret void")
-    body = f"{PREFIX}{symbol}.body"
     parameters = [text for q in function.params for text in body_parameters(q)]
     return [
         f"define internal void @{body}({', '.join(parameters)}) noinline nounwind {{",
@@ -225,8 +274,25 @@ def print_function(function: Function, symbol: str, e: Emitter) -> list[str]:
         *terminated(e.lines),
         "}",
         "",
-        *entry_lines(function, symbol, body),
     ]
+
+
+def steps(buffer: Buffer) -> list[str]:
+    """The strides, known to be multiples of the element's alignment.
+
+    (Of a plain parameter LLVM would make a version of each loop for strides of one byte.)
+    """
+    mask = -buffer.dtype.itemsize
+    return [
+        f"  %{buffer.name}.step{axis} = and i64 %{buffer.name}.stride{axis}, {mask}"
+        for axis in range(buffer.rank)
+    ]
+
+
+def registers(buffer: Buffer) -> str:
+    """A buffer on the stack, which LLVM makes vector registers of."""
+    (lanes,) = buffer.shape
+    return f"  %{buffer.name}.data = alloca [{lanes} x {memory_type(buffer.dtype)}], align {VECTOR}"
 
 
 def terminated(lines: Sequence[str]) -> list[str]:
@@ -244,6 +310,8 @@ def body_parameters(param: Local | Buffer) -> list[str]:
     """A parameter of the body as LLVM parameters."""
     if isinstance(param, Local):
         return [f"{llvm_type(param.dtype)} %{param.name}.arg"]
+    if param.space is Space.REGISTERS:
+        return []
     written = "" if param.space is not Space.INPUT else " readonly"
     shapes = [f"i64 %{param.name}.shape{axis}" for axis in range(param.rank)]
     strides = [f"i64 %{param.name}.stride{axis}" for axis in range(param.rank)]
@@ -255,6 +323,7 @@ def entry_lines(function: Function, symbol: str, body: str) -> list[str]:
     """The entry: loads the parameters from the table and calls the body."""
     lines: list[str] = []
     args: list[str] = []
+    tests: list[tuple[str, int]] = []
     at = 0
 
     def slot(type_: str, name: str) -> None:
@@ -271,17 +340,46 @@ def entry_lines(function: Function, symbol: str, body: str) -> list[str]:
             args[-1] = f"i1 %a{k}"
         elif isinstance(param, Local):
             slot(llvm_type(param.dtype), f"a{k}")
+        elif param.space is Space.REGISTERS:
+            at += 1 + 2 * param.rank
         else:
             slot("ptr", f"a{k}")
             for axis in range(2 * param.rank):
                 slot("i64", f"a{k}.{axis}")
+            if not param.contiguous and param.rank:
+                tests.append((f"a{k}.{2 * param.rank - 1}", param.dtype.itemsize))
+    call = f"void @{body}({', '.join(args)})"
     return [
         f"define void @{PREFIX}{symbol}(ptr %table) nounwind {{",
         *lines,
-        f"  call void @{body}({', '.join(args)})",
+        *calls(call, tests),
         "  ret void",
         "}",
         "",
+    ]
+
+
+def calls(call: str, tests: Sequence[tuple[str, int]]) -> list[str]:
+    """The call of the body, or of its version for the strides that are tested.
+
+    tests : values, and what each of them must be for that version
+    """
+    if not tests:
+        return [f"  call {call}"]
+    lines: list[str] = []
+    unit = "true"
+    for k, (stride, size) in enumerate(tests):
+        lines.append(f"  %near.{k} = icmp eq i64 %{stride}, {size}")
+        lines.append(f"  %unit.{k} = and i1 {unit}, %near.{k}")
+        unit = f"%unit.{k}"
+    return [
+        *lines,
+        f"  br i1 {unit}, label %unit, label %any",
+        "unit:",
+        f"  call {call.replace('.body(', '.body.unit(')}",
+        "  ret void",
+        "any:",
+        f"  call {call}",
     ]
 
 
@@ -292,9 +390,8 @@ def print_module(kernels: Sequence[Kernel]) -> str:
     for kernel in kernels:
         for function in kernel.functions:
             if has_loops(function.body):
-                e = Emitter(declared=shared.declared, used=shared.used)
-                lines.extend(print_function(function, f"{kernel.name}_{function.name}", e))
+                lines.extend(print_function(function, f"{kernel.name}_{function.name}", shared))
     for name in shared.used:
         lines.extend((*helpers.power(name), ""))
     declarations = sorted(shared.declared.values())
-    return "\n".join((*lines, *declarations)) + "\n"
+    return "\n".join((*lines, *declarations, *shared.loops)) + "\n"

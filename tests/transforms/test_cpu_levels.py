@@ -17,7 +17,15 @@ from parloom.staging.parser import parse
 from parloom.staging.passes import Options, Result, run
 from parloom.staging.printer import to_text
 from parloom.transforms import cpu_levels
-from parloom.transforms.cpu_levels import BLOCK, CHUNK, CHUNKS, FOLD_CHUNKS, STRIP, CpuLevels
+from parloom.transforms.cpu_levels import (
+    BLOCK,
+    CHUNK,
+    CHUNKS,
+    FOLD_CHUNKS,
+    LANES,
+    STRIP,
+    CpuLevels,
+)
 from parloom.transforms.pipelines import LEVELS
 from tests.codegen.kernels import interpret, run_llvm, run_plain, same_bits
 from tests.transforms.forms import FORMS
@@ -52,12 +60,15 @@ def test_forms() -> None:
     chosen = {name: decision(mapped(name), "form") for name in FORMS if name != "while"}
     strips = [name for name, found in chosen.items() if found.chosen == "strip"]
     assert strips == ["nearest row", "nearest row's last number", "k-means step"]
+    lanes = [name for name, found in chosen.items() if found.chosen == "lanes"]
+    assert lanes == ["sum", "sum of products", "conditional reductions", "argmin"]
     reasons = {found.reason for found in chosen.values()}
     assert reasons == {
         "a nested loop reads the same elements for each of its indices",
         "no nested loop reads an element more than once",
         "the body has statements that cannot run over lanes",
         "the loop has several axes",
+        "lanes of accumulators do not wait for each other",
     }
 
 
@@ -68,7 +79,9 @@ def test_rows_side_by_side() -> None:
 
 
 def test_orders() -> None:
-    assert levels(mapped("sum")).order == Order(CHUNK, CHUNKS, BLOCK)
+    assert levels(mapped("sum")).order == Order(CHUNK, CHUNKS, BLOCK * LANES, LANES)
+    assert levels(mapped("conditional reductions")).order.lanes == LANES // 2
+    assert levels(mapped("sum of rows")).order == Order(CHUNK, CHUNKS, BLOCK)
     assert levels(mapped("k-means step")).order == Order(CHUNK, FOLD_CHUNKS, STRIP)
     for name in ("in order", "in order without identity"):
         result = mapped(name)
@@ -83,10 +96,15 @@ def order_of(generator: Generator) -> Order | None:
 
 
 def test_only_sums_that_round_have_blocks() -> None:
-    total, count = loop(mapped("sum")).generators
+    total, count = loop(mapped("sum", {"cpu_levels.form.s": "rows"})).generators
     assert order_of(total) == Order(CHUNK, CHUNKS, BLOCK)
     assert order_of(count) == Order(CHUNK, CHUNKS, 0)
-    assert order_of(loop(mapped("argmin")).generators[0]) == Order(CHUNK, CHUNKS, 0)
+
+
+def test_only_reducers_that_commute_have_lanes() -> None:
+    for generator in loop(mapped("sum")).generators:
+        assert order_of(generator) == Order(CHUNK, CHUNKS, BLOCK * LANES, LANES)
+    assert order_of(loop(mapped("argmin")).generators[0]) == Order(CHUNK, CHUNKS)
 
 
 def test_the_mapping_is_part_of_the_text() -> None:

@@ -165,8 +165,10 @@ def test_a_sum_begins_anew_in_each_block() -> None:
     assert [f.name for f in kernel.functions] == ["init", "chunk", "combine"]
     assert [type(x) for x in kernel.init.body] == [Fill, Fill]
     assert [type(x) for x in kernel.combine.body] == [Merge, Merge]
-    block, row = loops(kernel)
-    assert (block.step, row.step) == (cpu_levels.BLOCK, 1)
+    block, begin, whole, lanes, *_ = loops(kernel)
+    assert block.step == cpu_levels.BLOCK * cpu_levels.LANES
+    assert whole.step == cpu_levels.LANES
+    assert [x.kind for x in (begin, lanes)] == [LoopKind.LANES, LoopKind.LANES]
     assert [output.finish for output in kernel.outputs] == [Finish.STATE, Finish.STATE]
 
 

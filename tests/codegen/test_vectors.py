@@ -1,0 +1,61 @@
+"""What the optimised code is made of: vector instructions where lanes were written, no calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import parloom as pm
+from parloom.codegen.llvm import engine
+
+X = np.zeros(50)
+M = np.zeros(50, np.bool_)
+
+
+def optimised(function: Callable[..., Any], *args: Any) -> str:
+    """The LLVM IR of a program's kernels after all passes."""
+    jitted: Any = pm.jit(function)
+    text = jitted.explain(*args).source("llvm")
+    return str(engine.module(text, re.findall(r"define void @parloom_(\w+)", text)))
+
+
+def vectors_of(text: str, instruction: str) -> set[str]:
+    """The vector types that an instruction works on in the code."""
+    return set(re.findall(rf"= (?:tail )?{instruction}[\w ]* (<\d+ x \w+>)", text))
+
+
+REDUCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str, str]] = {
+    "sum": (lambda x: x.sum(), (X,), "fadd", "<4 x double>"),
+    "sum of float32": (lambda x: x.sum(), (X.astype("f4"),), "fadd", "<4 x double>"),
+    "dot": (lambda x: x @ x, (X,), "call", "<4 x double>"),
+    "min": (lambda x: x.min(), (X,), "fcmp olt", "<4 x double>"),
+    "max of float32": (lambda x: x.max(), (X.astype("f4"),), "fcmp ogt", "<8 x float>"),
+    "max of int32": (lambda x: x.max(), (X.astype("i4"),), "call", "<8 x i32>"),
+    "argmin": (lambda x: x.argmin(), (X,), "fcmp ult", "<4 x double>"),
+    "masked sum": (lambda x: x.sum(where=lambda v: v > 1), (X,), "fadd", "<4 x double>"),
+    "masked max": (lambda x: x.filter(lambda v: v > 1).max(), (X,), "fcmp ogt", "<4 x double>"),
+    "count": (lambda x: np.count_nonzero(x), (X,), "fcmp une", "<4 x double>"),
+    "any": (lambda x: x.any(), (M,), "or", "<16 x i8>"),
+    "all": (lambda x: (x > 0).all(), (X,), "fcmp ogt", "<16 x double>"),
+    "strides": (lambda x: x.sum(), (np.zeros(99)[::3],), "fadd", "<4 x double>"),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name: str) -> None:
+    function, args, instruction, vector = REDUCTIONS[name]
+    text = optimised(function, *args)
+    assert vector in vectors_of(text, instruction)
+    assert "alloca" not in text, "accumulators are in registers"
+
+
+def test_nothing_is_asked_for_that_the_compiler_cannot_do(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    optimised(lambda x: np.exp(x).sum(), X)
+    optimised(lambda x: (x**3).max(), X.astype("i8"))
+    assert "not vectorized" not in capfd.readouterr().err
