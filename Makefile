@@ -11,13 +11,15 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint pytest wheel bench format clean
+.PHONY: help demo test lint pytest pytest-numba wheel bench debug-kernel format clean
 
 help:
 	@echo "make demo     cluster the colours of a picture, against NumPy"
 	@echo "make test     lint, types, tests, documentation snippets, wheel"
 	@echo "make lint     style, types and import direction only"
 	@echo "make bench    benchmarks against hand-written NumPy"
+	@echo "make debug-kernel SCRIPT=... [FUNCTION=...] [TO=...]"
+	@echo "              kernels, LLVM IR, assembly, loops of what a script compiles, as files"
 	@echo "make format   rewrite the sources in the project's style"
 	@echo "make clean    remove caches and build products (not $(VENV))"
 
@@ -36,11 +38,19 @@ lint: $(VENV)/.installed-dev
 pytest: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
 
+# The same tests where the other printer compiles whatever does not choose one.
+pytest-numba: $(VENV)/.installed-dev
+	PARLOOM_PRINTER=numba $(BIN)/python -m pytest
+
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python .ci/check_wheel.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py
+
+# A script, or a file of LLVM IR that an earlier call has written.
+debug-kernel: $(VENV)/.installed-dev
+	$(BIN)/python -m parloom kernels $(if $(TO),--to $(TO)) $(if $(FUNCTION),--function $(FUNCTION)) $(SCRIPT)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --select I --fix

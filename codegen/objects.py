@@ -73,6 +73,9 @@ def optimise(module: Any, functions: Collection[str]) -> Any:
     for function in module.functions:
         if not function.is_declaration and function.name not in kept:
             function.linkage = "internal"
+    for variable in module.global_variables:  # Numba's environments, which nothing needs
+        if not variable.is_declaration and not variable.name.startswith("llvm."):
+            variable.linkage = "internal"
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_vectorization = True

@@ -14,6 +14,8 @@ from pathlib import PurePath
 from ..staging.decisions import Decision
 from ..staging.passes import Result
 from ..staging.printer import to_text
+from .machine_code import MachineCode
+from .vectorisation import Loops
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -22,10 +24,13 @@ class Report:
 
     result : the passes' programs and decisions
     sources : the generated text by printer, the readable one first
+    machine : the machine code; its `cached` says whether it came from the disk cache. None where
+        the target compiles none, or the program has no loop
     """
 
     result: Result
     sources: Mapping[str, str]
+    machine: MachineCode | None = None
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -57,6 +62,26 @@ class Report:
             raise KeyError(f"no text by {printer}; there are {', '.join(self.sources)}")
         return self.sources[printer]
 
+    def optimised(self) -> str:
+        """The LLVM IR of the kernels after all passes of LLVM's.
+
+        Raises LookupError where there is no machine code, as the two below.
+        """
+        return self._machine_code().optimised()
+
+    def assembly(self) -> str:
+        """The kernels' assembly: of the code that runs, wherever it came from."""
+        return self._machine_code().assembly()
+
+    def vectorised(self) -> Loops:
+        """The loops of the kernels as LLVM left them, and which of them are vectors, how wide."""
+        return self._machine_code().vectorised()
+
+    def _machine_code(self) -> MachineCode:
+        if self.machine is None:
+            raise LookupError("no machine code was made: no loop is compiled by this target")
+        return self.machine
+
     def sections(self) -> list[tuple[str, str]]:
         """Title and text of everything that there is to show."""
         stages = [(f"program, {name}", self.ir(name)) for name in self.result.milestones]
@@ -66,6 +91,7 @@ class Report:
             ("decisions", _listed(d for d in self.decisions if not d.declined)),
             ("rules that did not apply", _listed(d for d in self.decisions if d.declined)),
             *texts,
+            *([("machine code", str(self.machine))] if self.machine else []),
         ]
 
     def __repr__(self) -> str:
@@ -109,7 +135,9 @@ class Report:
             }
             for d in self.decisions
         ]
-        return json.dumps({"stages": stages, "decisions": decisions, "sources": dict(self.sources)})
+        found = {"stages": stages, "decisions": decisions, "sources": dict(self.sources)}
+        cache = None if self.machine is None else self.machine.outcome
+        return json.dumps({**found, "cache": cache})
 
 
 def _listed(decisions: Iterable[Decision]) -> str:

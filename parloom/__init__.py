@@ -12,6 +12,7 @@ from .staging.errors import InternalError, Limitation, ParloomError, UserError
 from .staging.jit import Jitted, jit
 
 if TYPE_CHECKING:
+    from .codegen.cache import CacheInfo
     from .codegen.runtime.memory import Memory
 
 __version__ = "0.1.0"
@@ -40,6 +41,24 @@ def memory(limit: int | str | None = None) -> Memory:
     from .codegen.runtime.memory import memory as report
 
     return report(limit)
+
+
+def cache_info() -> CacheInfo:
+    """The disk cache and what it did in this process; `print` shows it.
+
+    `folder` (None without a cache, and then `reason`), `entries`, `bytes`, `cap`; `hits`, `misses`,
+    and `why`, the misses by their reason; `unwritten`, why the last entry was not written.
+    """
+    from .codegen import cache
+
+    return cache.info()
+
+
+def clear_cache() -> int:
+    """Removes every entry of the disk cache; how many there were."""
+    from .codegen import cache
+
+    return cache.clear()
 
 
 def _cpu() -> _targets.Target:
@@ -73,6 +92,8 @@ __all__ = [
     "UserError",
     "__version__",
     "asarray",
+    "cache_info",
+    "clear_cache",
     "collect",
     "disable_jit",
     "jit",

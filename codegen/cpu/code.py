@@ -13,6 +13,7 @@ import numpy as np
 from ...transforms.kernel_ir import Buffer, Function, Kernel, Local
 from ...transforms.kernel_walk import has_loops
 from .. import cache, objects
+from ..machine_code import MachineCode
 from ..native import ArrayParam, NativeFunction, Param, ScalarParam, Signature, Table, pack
 from ..plain import load
 from ..python_text import print_kernels
@@ -43,10 +44,14 @@ class NativeBound:
 
 @dataclass(frozen=True, slots=True)
 class NativeCode:
-    """A program's native functions; those in `whole` are whole-array statements, for NumPy."""
+    """A program's native functions; those in `whole` are whole-array statements, for NumPy.
+
+    machine : the native functions, for reading; None where there are none
+    """
 
     functions: Mapping[str, NativeFunction]
     whole: Mapping[str, Any]
+    machine: MachineCode | None = None
 
     def bind(self, name: str, args: Sequence[Any]) -> Bound:
         """The function with arguments."""
@@ -104,43 +109,51 @@ def by_numba(kernels: Sequence[Kernel]) -> NativeCode:
     wanted = signatures(kernels)
     text = print_kernels(kernels, lambda function: has_loops(function.body))
 
-    def build() -> objects.ObjectCode:
+    def module() -> Any:
         from ..numba import engine
 
-        return engine.compile(text, wanted)
+        return engine.module(text, wanted)
 
-    return native("numba", without_comments(text), build, wanted, kernels)
+    return native("numba", without_comments(text), module, wanted, kernels)
 
 
 def by_llvm(kernels: Sequence[Kernel], text: str) -> NativeCode:
     """The functions with loops from the LLVM text, or from the disk cache."""
     wanted = signatures(kernels)
 
-    def build() -> objects.ObjectCode:
+    def module() -> Any:
         from ..llvm import engine
 
-        return engine.compile(text, tuple(wanted))
+        return engine.module(text, tuple(wanted))
 
-    return native("llvm", text, build, wanted, kernels)
+    return native("llvm", text, module, wanted, kernels)
 
 
 def native(
     printer: str,
     text: str,
-    build: Callable[[], objects.ObjectCode],
+    module: Callable[[], Any],
     wanted: Mapping[str, Signature],
     kernels: Sequence[Kernel],
 ) -> NativeCode:
-    """Loaded code; the disk cache knows it by its text and the signatures."""
+    """Loaded code; the disk cache knows it by its text and the signatures.
+
+    module : makes the optimised LLVM module
+    """
     if not wanted:
         return NativeCode({}, whole_arrays(kernels))
+    names = tuple(wanted)
+
+    def build() -> bytes:
+        return objects.emit(module(), names).code
 
     def load(code: bytes) -> dict[str, NativeFunction]:
-        return objects.load(objects.ObjectCode(tuple(wanted), code), wanted)
+        return objects.load(objects.ObjectCode(names, code), wanted)
 
     digest = hashlib.sha256(f"{text} {sorted(wanted.items())}".encode()).hexdigest()
-    found = cache.fetch(printer, digest, lambda: build().code, load)
-    return NativeCode(found.value, whole_arrays(kernels))
+    found = cache.fetch(printer, digest, build, load)
+    machine = MachineCode(printer, found.outcome, module)
+    return NativeCode(found.value, whole_arrays(kernels), machine)
 
 
 def without_comments(text: str) -> str:

@@ -6,6 +6,7 @@ Two printers compile the same Kernel IR and give the same bits: `llvm`, the defa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ from ...transforms.kernel_walk import nodes
 from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
 from ...transforms.storage import Reuse, find_reuse
+from ..machine_code import MachineCode
 from ..python_text import print_kernels
 from ..report import Report
 from ..runtime.launch import Code, Launcher
@@ -33,12 +35,14 @@ class CpuProgram:
     """A compiled program: call it with arguments in the order of the program's parameters.
 
     sources : the kernels' text by printer; "python" is there to read whichever compiled
+    machine : what was compiled, for reading; None where nothing was
     """
 
     result: Result
     launchers: Mapping[Op, Launcher]
     reuse: Reuse
     sources: Mapping[str, str]
+    machine: MachineCode | None = None
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """The results: new arrays and NumPy scalars.
@@ -49,7 +53,7 @@ class CpuProgram:
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
-        return Report(self.result, self.sources)
+        return Report(self.result, self.sources, self.machine)
 
 
 PRINTERS = ("llvm", "numba")
@@ -87,12 +91,13 @@ class CpuTarget:
         decision = choose_printer(ordered, wanted)
         result = replace(result, decisions=(*result.decisions, decision))
         if decision.chosen == "numba":
-            return CpuProgram(result, launchers(kernels, code.by_numba(ordered)), reuse, sources)
-        from ..llvm.printer import print_module
+            compiled = code.by_numba(ordered)
+        else:
+            from ..llvm.printer import print_module
 
-        sources["llvm"] = print_module(ordered)
-        compiled = code.by_llvm(ordered, sources["llvm"])
-        return CpuProgram(result, launchers(kernels, compiled), reuse, sources)
+            sources["llvm"] = print_module(ordered)
+            compiled = code.by_llvm(ordered, sources["llvm"])
+        return CpuProgram(result, launchers(kernels, compiled), reuse, sources, compiled.machine)
 
 
 def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:
@@ -101,12 +106,16 @@ def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher
 
 
 def choose_printer(kernels: Sequence[Kernel], wanted: object) -> Decision:
-    """LLVM, unless the user chose or a kernel has a type that only Numba's printer knows."""
+    """LLVM, unless the user chose or a kernel has a type that only Numba's printer knows.
+
+    Who does not choose gets what PARLOOM_PRINTER says, if that is set.
+    """
     name = "codegen.printer"
-    if wanted is not None and wanted not in PRINTERS:
-        raise UserError(
-            f"there is no printer {wanted!r}", where=(), instead=f"one of {', '.join(PRINTERS)}"
-        )
+    default = os.environ.get("PARLOOM_PRINTER") or None
+    for printer in (wanted, default):
+        if printer is not None and printer not in PRINTERS:
+            known = f"one of {', '.join(PRINTERS)}"
+            raise UserError(f"there is no printer {printer!r}", where=(), instead=known)
     if has_complex(kernels):
         if wanted == "llvm":
             raise Limitation(
@@ -117,6 +126,8 @@ def choose_printer(kernels: Sequence[Kernel], wanted: object) -> Decision:
         return Decision(name, "", "numba", PRINTERS, "a kernel has complex numbers")
     if wanted is not None:
         return Decision(name, "", wanted, PRINTERS, "the option printer")
+    if default is not None:
+        return Decision(name, "", default, PRINTERS, "the variable PARLOOM_PRINTER")
     return Decision(name, "", "llvm", PRINTERS, "it compiles fastest, to the same bits")
 
 

@@ -1,4 +1,4 @@
-"""From an LLVM module's text to object code."""
+"""From an LLVM module's text to an optimised module."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from .. import objects
 
 
 def module(text: str, functions: Collection[str]) -> Any:
-    """The optimised module, for reading (`str`, `objects.assembly`)."""
+    """The optimised module, for `objects.emit`, or for reading (`str`, `objects.assembly`)."""
     objects.host()
     return objects.optimise(llvm.parse_assembly(text), functions)
-
-
-def compile(text: str, functions: Collection[str]) -> objects.ObjectCode:
-    """The object code of the module's functions with the native ABI."""
-    return objects.emit(module(text, functions), functions)

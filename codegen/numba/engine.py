@@ -1,14 +1,13 @@
-"""From the text of kernels to object code: Numba's front end, our own back end.
+"""From the text of kernels to an LLVM module: Numba's front end, our own back end.
 
 Numba types the functions of a text and lowers them to LLVM. Everything after that is ours: one
-module for the whole text, one run of the passes, one object file that refers to nothing of Numba.
+module for the whole text, one run of the passes, object code that refers to nothing of Numba.
 Numba is imported on first use.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
@@ -31,19 +30,15 @@ def plain(text: str) -> dict[str, Callable[..., Any]]:
     return dict(_functions(_namespace(text)))
 
 
-def compile(text: str, signatures: Mapping[str, Signature]) -> objects.ObjectCode:
-    """The object code of a kernel text, with one native function for each of `signatures`.
+def module(text: str, signatures: Mapping[str, Signature]) -> Any:
+    """The optimised LLVM module of a kernel text, with one native function for each of
+    `signatures`: for `objects.emit`, or for reading (`str`, `objects.assembly`).
 
     The other functions of the text are helpers, which are inlined where they are called.
 
     Raises KernelTextError if the text is not typed by the signatures alone, or has something that
-    kernels may not have; UnresolvedSymbol if it needs Numba's or Python's run time.
+    kernels may not have.
     """
-    return objects.emit(llvm_module(text, signatures), tuple(signatures))
-
-
-def llvm_module(text: str, signatures: Mapping[str, Signature]) -> Any:
-    """The optimised LLVM module of a kernel text, for reading (`str`, `objects.assembly`)."""
     from .lowering import lower
 
     namespace = _namespace(text)
@@ -61,7 +56,7 @@ def _namespace(text: str) -> dict[str, Any]:
             line = ast.get_source_segment(text, node)
             raise KernelTextError(f"a kernel may not have {type(node).__name__}: {line}")
     namespace: dict[str, Any] = {}
-    exec(builtins.compile(tree, FILENAME, "exec"), namespace)
+    exec(compile(tree, FILENAME, "exec"), namespace)
     return namespace
 
 

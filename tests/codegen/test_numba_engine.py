@@ -23,10 +23,14 @@ def array(ndim: int, dtype: object = float, layout: Layout = "C") -> ArrayParam:
     return ArrayParam(np.dtype(dtype), ndim, layout)  # type: ignore[call-overload]
 
 
+def compiled(text: str, signatures: dict[str, Signature]) -> objects.ObjectCode:
+    return objects.emit(engine.module(text, signatures), tuple(signatures))
+
+
 def both(text: str, signature: Signature, *args: Any) -> list[Any]:
     """Run `f` of the text both ways; the arguments after the call, equal bit for bit."""
     native, python = ([copy(a) for a in args] for _ in range(2))
-    objects.load(engine.compile(text, {"f": signature}), {"f": signature})["f"](*native)
+    objects.load(compiled(text, {"f": signature}), {"f": signature})["f"](*native)
     engine.plain(text)["f"](*python)
     for left, right in zip(native, python, strict=True):
         assert np.asarray(left).tobytes() == np.asarray(right).tobytes()
@@ -76,7 +80,7 @@ def test_any_strides_and_read_only_inputs() -> None:
     signature = (array(2, layout="A"), array(1, layout="A"))
     for view in (base[::-1, ::2], base.T, np.broadcast_to(base[0], (3, 6))):
         out = np.zeros(view.shape[0])
-        objects.load(engine.compile(text, {"f": signature}), {"f": signature})["f"](view, out)
+        objects.load(compiled(text, {"f": signature}), {"f": signature})["f"](view, out)
         np.testing.assert_array_equal(out, view[:, 1] * 2)
 
 
@@ -115,7 +119,7 @@ def test_several_threads_may_compile() -> None:
         text = f"def f(x):\n    for i in range(x.size):\n        x[i] *= {factor}.0\n"
         signature = (array(1),)
         x = np.ones(100)
-        objects.load(engine.compile(text, {"f": signature}), {"f": signature})["f"](x)
+        objects.load(compiled(text, {"f": signature}), {"f": signature})["f"](x)
         return float(x.sum())
 
     with ThreadPoolExecutor(4) as pool:
@@ -148,7 +152,7 @@ def test_nothing_is_fused_or_reassociated_unasked() -> None:
 
 
 def packed(text: str, signature: Signature) -> set[str]:
-    code = objects.assembly(engine.llvm_module(text, {"f": signature}))
+    code = objects.assembly(engine.module(text, {"f": signature}))
     return set(re.findall(r"\bv?(?:add|mul|sub)pd\b|\bf(?:add|mul|sub)\tv\d+\.2d", code))
 
 
@@ -180,7 +184,7 @@ def test_arrays_that_may_overlap_are_treated_so() -> None:
     text = "def f(a, o):\n    for i in range(8):\n        o[i] = a[i] + 1.0\n"
     overlapping = replace(array(1), may_alias=True)
     signature = (overlapping, overlapping)
-    function = objects.load(engine.compile(text, {"f": signature}), {"f": signature})["f"]
+    function = objects.load(compiled(text, {"f": signature}), {"f": signature})["f"]
     x = np.zeros(9)
     function(x[:8], x[1:])
     np.testing.assert_array_equal(x, np.arange(9.0))
@@ -198,7 +202,7 @@ def test_arrays_that_may_overlap_are_treated_so() -> None:
 )
 def test_what_kernels_may_not_have(text: str, message: str) -> None:
     with pytest.raises(engine.KernelTextError) as caught:
-        engine.compile(text, {"f": (array(1),)})
+        compiled(text, {"f": (array(1),)})
     assert str(caught.value) == message
 
 
@@ -211,7 +215,7 @@ def test_what_kernels_may_not_have(text: str, message: str) -> None:
 )
 def test_what_is_not_typed(text: str, message: str) -> None:
     with pytest.raises(engine.KernelTextError, match=message):
-        engine.compile(text, {"f": (array(1),)})
+        compiled(text, {"f": (array(1),)})
 
 
 def test_an_allocation_is_refused() -> None:
@@ -219,4 +223,4 @@ def test_an_allocation_is_refused() -> None:
         "import numpy as np\n\n\ndef f(x):\n    y = np.zeros(3)\n    y[0] = x[0]\n    x[0] = y[0]\n"
     )
     with pytest.raises((engine.KernelTextError, objects.UnresolvedSymbol)):
-        engine.compile(text, {"f": (array(1),)})
+        compiled(text, {"f": (array(1),)})

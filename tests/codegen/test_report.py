@@ -41,6 +41,7 @@ def test_printing_shows_the_way_in_order(report: Any) -> None:
         "decisions",
         "rules that did not apply",
         "kernels (python)",
+        "machine code",
         "kernels (llvm)",
     ]
 
@@ -69,7 +70,7 @@ def test_html_and_json_have_everything(report: Any) -> None:
     page = report._repr_html_()
     assert page.count("<details") == len(report.sections())
     found = json.loads(report.to_json())
-    assert set(found) == {"stages", "decisions", "sources"}
+    assert set(found) == {"stages", "decisions", "sources", "cache"}
     assert set(found["sources"]) == {"python", "llvm"}
     assert len(found["decisions"]) == len(report.decisions)
 

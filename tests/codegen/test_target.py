@@ -132,6 +132,27 @@ def test_dtypes_of_arguments(name: str, dtype: str) -> None:
     assert "x" in str(caught.value)
 
 
+def chosen_printer(f: Any, *args: Any) -> tuple[object, str]:
+    [found] = [d for d in f.explain(*args).decisions if d.id == "codegen.printer"]
+    return found.chosen, found.reason
+
+
+def test_the_printer_for_whoever_chooses_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PARLOOM_PRINTER", raising=False)
+    x = np.ones(3)
+    assert chosen_printer(pm.jit(lambda x: x + 1), x)[0] == "llvm"
+    monkeypatch.setenv("PARLOOM_PRINTER", "numba")
+    by_variable = ("numba", "the variable PARLOOM_PRINTER")
+    assert chosen_printer(pm.jit(lambda x: x + 1), x) == by_variable
+    f: Any = pm.jit(lambda x: x + 1)
+    assert chosen_printer(f.on(printer="llvm"), x) == ("llvm", "the option printer")
+    monkeypatch.setenv("PARLOOM_PRINTER", "llvm")
+    assert chosen_printer(pm.jit(lambda x: x + 1), x * 1j)[0] == "numba"
+    monkeypatch.setenv("PARLOOM_PRINTER", "fortran")
+    with pytest.raises(UserError, match="there is no printer 'fortran'"):
+        pm.jit(lambda x: x + 1)(x)
+
+
 def test_an_unknown_printer() -> None:
     double: Any = pm.jit(lambda x: x * 2)
     with pytest.raises(UserError, match="there is no printer 'fortran'"):
