@@ -16,8 +16,8 @@ import numpy as np
 FILENAME = "<parloom kernels>"
 
 
-def load(text: str) -> dict[str, Any]:
-    """The namespace of a kernel text.
+def load(text: str, filename: str = FILENAME) -> dict[str, Any]:
+    """The namespace of a text; tracebacks call it by the file's name.
 
     >>> f = load("def f(a):\\n    return 1.0 / a[0]")["f"]
     >>> with np.errstate(all="ignore"):
@@ -25,9 +25,9 @@ def load(text: str) -> dict[str, Any]:
     inf
     """
     typed = _Typed()
-    tree = ast.fix_missing_locations(typed.visit(ast.parse(text, FILENAME)))
+    tree = ast.fix_missing_locations(typed.visit(ast.parse(text, filename)))
     namespace: dict[str, Any] = {**typed.numbers, "range": _range}
-    exec(compile(tree, FILENAME, "exec"), namespace)
+    exec(compile(tree, filename, "exec"), namespace)
     return namespace
 
 

@@ -53,7 +53,8 @@ class Report:
         """The generated text: by default the readable text of the Kernel IR that ran.
 
         printer : "python" for that text, which the target `python` runs and Numba compiles; "llvm"
-            for the LLVM IR that was compiled from the same Kernel IR
+            for the LLVM IR that was compiled from the same Kernel IR; "host" for the sequential
+            part, which launches the kernels
         Raises KeyError that names the printers there are.
         """
         if printer is None:
@@ -85,7 +86,7 @@ class Report:
     def sections(self) -> list[tuple[str, str]]:
         """Title and text of everything that there is to show."""
         stages = [(f"program, {name}", self.ir(name)) for name in self.result.milestones]
-        texts = [(f"kernels ({name})", text) for name, text in self.sources.items()]
+        texts = [(_title(name), text) for name, text in self.sources.items()]
         return [
             *stages,
             ("decisions", _listed(d for d in self.decisions if not d.declined)),
@@ -100,8 +101,8 @@ class Report:
         return f"<Report of {name}: {stages} stages, {decisions} decisions; print shows it>"
 
     def __str__(self) -> str:
-        """Everything but the texts of further printers, which are for machines."""
-        further = {f"kernels ({name})": name for name in list(self.sources)[1:]}
+        """Everything but the texts for machines, which are counted."""
+        further = {_title(name): name for name in self.sources if name not in _READABLE}
         parts = [
             f"== {title}\n{text.rstrip()}"
             for title, text in self.sections()
@@ -138,6 +139,14 @@ class Report:
         found = {"stages": stages, "decisions": decisions, "sources": dict(self.sources)}
         cache = None if self.machine is None else self.machine.outcome
         return json.dumps({**found, "cache": cache})
+
+
+_READABLE = ("program", "python", "host")
+
+
+def _title(name: str) -> str:
+    """The heading of a text."""
+    return "sequential part (host)" if name == "host" else f"kernels ({name})"
 
 
 def _listed(decisions: Iterable[Decision]) -> str:

@@ -9,10 +9,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 _ROOT = Path(__file__).resolve().parent.parent
-_OURS = tuple(
-    str(_ROOT / folder) + "/"
-    for folder in ("staging", "patterns", "transforms", "codegen", "dsls", "parloom")
-)
+_FOLDERS = ("staging", "patterns", "transforms", "codegen", "dsls", "parloom")
+# Generated text has no file; its name begins with "<parloom".
+_OURS = (*(f"{_ROOT / folder}/" for folder in _FOLDERS), "<parloom")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from .tracing import Traced
 class Executable(Protocol):
     """A compiled program."""
 
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The program's results for arguments in the order of its parameters: ndarrays and NumPy
-        scalars.
+        scalars. ShapeError where the arguments' sizes do not fit together.
         """
         ...
 

@@ -100,6 +100,7 @@ def printed() -> Mapping[str, str]:
         "mapped": report.ir("mapped"),
         "decisions": "\n".join(map(str, report.decisions)),
         "kernel": report.source("python"),
+        "host": report.source("host"),
     }
 
 

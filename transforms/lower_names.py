@@ -6,7 +6,7 @@ import builtins
 import keyword
 from dataclasses import dataclass, field
 
-from ..staging.names import numbered, words
+from ..staging.names import words
 
 _TAKEN = {*keyword.kwlist, *dir(builtins), "np", "math"}
 
@@ -21,12 +21,17 @@ class KernelNames:
     """
 
     used: set[str] = field(default_factory=lambda: set(_TAKEN))
+    last: dict[str, int] = field(default_factory=dict[str, int])
 
     def fresh(self, hint: str, otherwise: str = "t") -> str:
         """A name that is not in use, as close to `hint` as possible."""
         base = words(hint).strip("_") or otherwise
         if base[0].isdigit():
             base = f"{otherwise}{base}"
-        name = numbered(base, self.used, 1)
+        name, number = base, self.last.get(base, 0)
+        while name in self.used:
+            number += 1
+            name = f"{base}_{number}"
+        self.last[base] = number
         self.used.add(name)
         return name

@@ -7,7 +7,7 @@ Two printers compile the same Kernel IR and give the same bits: `llvm`, the defa
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,35 +21,37 @@ from ...transforms.kernel_walk import nodes
 from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
 from ...transforms.storage import Reuse, find_reuse
+from ..host_text import print_host
 from ..machine_code import MachineCode
 from ..python_text import print_kernels
 from ..report import Report
+from ..runtime.host import load_host
 from ..runtime.launch import Code, Launcher
-from ..runtime.program import run_program
 from ..target import cpu_problems, refuse
 from . import code
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class CpuProgram:
     """A compiled program: call it with arguments in the order of the program's parameters.
 
-    sources : the kernels' text by printer; "python" is there to read whichever compiled
+    run : its sequential part, which launches the kernels
+    sources : the kernels' text by printer, "python" to read whichever compiled; "host" is the
+        sequential part's
     machine : what was compiled, for reading; None where nothing was
     """
 
     result: Result
-    launchers: Mapping[Op, Launcher]
-    reuse: Reuse
+    run: Callable[..., tuple[Any, ...]]
     sources: Mapping[str, str]
     machine: MachineCode | None = None
 
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+    def __call__(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The results: new arrays and NumPy scalars.
 
         Raises what the program's checks raise, ShapeError where the arguments' sizes do not fit.
         """
-        return run_program(self.result.program, self.launchers, arguments, self.reuse)
+        return self.run(*arguments)
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
@@ -87,7 +89,7 @@ class CpuTarget:
         sources = {"python": print_kernels(ordered)}
         if self.name == "python":
             plain = launchers(kernels, code.plain(sources["python"]))
-            return CpuProgram(result, plain, reuse, sources)
+            return program(result, reuse, plain, sources)
         decision = choose_printer(ordered, wanted)
         result = replace(result, decisions=(*result.decisions, decision))
         if decision.chosen == "numba":
@@ -97,7 +99,17 @@ class CpuTarget:
 
             sources["llvm"] = print_module(ordered)
             compiled = code.by_llvm(ordered, sources["llvm"])
-        return CpuProgram(result, launchers(kernels, compiled), reuse, sources, compiled.machine)
+        made = program(result, reuse, launchers(kernels, compiled), sources)
+        return replace(made, machine=compiled.machine)
+
+
+def program(
+    result: Result, reuse: Reuse, launchers: Mapping[Op, Launcher], sources: Mapping[str, str]
+) -> CpuProgram:
+    """The compiled kernels with the sequential part around them."""
+    host = print_host(result.program, launchers, reuse)
+    texts = {"python": sources["python"], "host": host.text, **sources}
+    return CpuProgram(result, load_host(host, result.program), texts)
 
 
 def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from parloom.codegen.cpu import code
 from parloom.codegen.cpu.target import launchers
+from parloom.codegen.host_text import print_host
 from parloom.codegen.llvm.printer import print_module
 from parloom.codegen.python_text import print_kernels
-from parloom.codegen.runtime.program import run_program
+from parloom.codegen.runtime.host import load_host
+from parloom.codegen.runtime.launch import Code
 from parloom.patterns.reference import interpret
-from parloom.staging.nodes import Program
+from parloom.staging.nodes import Op, Program
 from parloom.staging.passes import Pipeline, run
+from parloom.transforms.kernel_ir import Kernel
 from parloom.transforms.lower_program import lower_program
 from parloom.transforms.pipelines import LEVELS
 from parloom.transforms.storage import find_reuse
@@ -25,19 +28,25 @@ def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:
     return run(program, pipeline).program
 
 
+def run_program(
+    program: Program, kernels: Mapping[Op, Kernel], compiled: Code, arguments: Sequence[Any]
+) -> list[Any]:
+    """A mapped program, its sequential part around the compiled kernels."""
+    host = print_host(program, launchers(kernels, compiled), find_reuse(program))
+    return list(load_host(host, program)(*arguments))
+
+
 def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels as plain Python."""
     kernels = lower_program(program)
-    return run_program(
-        program, launchers(kernels, code.plain(text_of(program))), arguments, find_reuse(program)
-    )
+    return run_program(program, kernels, code.plain(text_of(program)), arguments)
 
 
 def run_numba(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels compiled through Numba."""
     kernels = lower_program(program)
     compiled = code.by_numba(list(kernels.values()))
-    return run_program(program, launchers(kernels, compiled), arguments, find_reuse(program))
+    return run_program(program, kernels, compiled, arguments)
 
 
 def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
@@ -45,7 +54,7 @@ def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
     kernels = lower_program(program)
     ordered = list(kernels.values())
     compiled = code.by_llvm(ordered, print_module(ordered))
-    return run_program(program, launchers(kernels, compiled), arguments, find_reuse(program))
+    return run_program(program, kernels, compiled, arguments)
 
 
 def text_of(program: Program) -> str:

@@ -41,6 +41,7 @@ def test_printing_shows_the_way_in_order(report: Any) -> None:
         "decisions",
         "rules that did not apply",
         "kernels (python)",
+        "sequential part (host)",
         "machine code",
         "kernels (llvm)",
     ]
@@ -71,7 +72,7 @@ def test_html_and_json_have_everything(report: Any) -> None:
     assert page.count("<details") == len(report.sections())
     found = json.loads(report.to_json())
     assert set(found) == {"stages", "decisions", "sources", "cache"}
-    assert set(found["sources"]) == {"python", "llvm"}
+    assert set(found["sources"]) == {"python", "host", "llvm"}
     assert len(found["decisions"]) == len(report.decisions)
 
 
@@ -86,7 +87,7 @@ def test_unknown_stages_and_printers_name_the_known_ones(report: Any) -> None:
     assert "no stage kernel; there are staged, fused, mapped, simplify#1, " in str(stage.value)
     with pytest.raises(KeyError) as printer:
         report.source("cuda")
-    assert "no text by cuda; there are python, llvm" in str(printer.value)
+    assert "no text by cuda; there are python, host, llvm" in str(printer.value)
 
 
 def test_every_stage_can_be_asked_for(report: Any) -> None:

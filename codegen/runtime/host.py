@@ -1,0 +1,61 @@
+"""Running a program's sequential part: the text of host_text.py, and what its names stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...patterns.machine import bind_arguments
+from ...patterns.semantics import check_inside, failed_check
+from ...staging.errors import InternalError
+from ...staging.nodes import Check, Program
+from ...staging.primitives import POWER
+from ..host_text import HostText
+from ..plain import load
+from . import memory
+
+FILENAME = "<parloom host>"
+
+
+def load_host(host: HostText, program: Program) -> Callable[..., tuple[Any, ...]]:
+    """The function: arguments in the order of the program's parameters, arrays and NumPy scalars of
+    their types; the results are new arrays and NumPy scalars.
+
+    It raises what the program's checks raise, ShapeError where sizes do not fit together.
+    """
+
+    def check_arguments(*arguments: Any) -> NoReturn:
+        bind_arguments(program, arguments)
+        raise InternalError("the arguments' sizes do not fit together", where=())
+
+    def fault(site: int, shape: tuple[int, ...] = (), *index: Any) -> NoReturn:
+        op, sources = host.sites[site]
+        if isinstance(op, Check):
+            raise failed_check(op.kind, op.message, sources)
+        check_inside(tuple(map(int, index)), shape, op.bounds, sources)
+        raise InternalError("an index inside was found outside", where=sources)
+
+    namespace = load(host.text, FILENAME)
+    namespace |= host.launches
+    namespace |= {name: callback.function for name, callback in host.callbacks.items()}
+    namespace |= {
+        "check_arguments": check_arguments,
+        "copied": copied,
+        "fault": fault,
+        "owned": owned,
+        "power": POWER.evaluate,
+    }
+    found: Callable[..., tuple[Any, ...]] = namespace[host.name]
+    return found
+
+
+def copied(array: np.ndarray) -> np.ndarray:
+    """A new array with the same elements."""
+    return memory.copied(array, "a copy")
+
+
+def owned(result: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    """The result, copied where it is one of the others: an argument, or another result."""
+    return copied(result) if any(result is other for other in others) else result
