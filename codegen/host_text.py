@@ -18,7 +18,7 @@ stands beside it in `HostText`; runtime/host.py runs it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -46,11 +46,12 @@ from ..staging.nodes import (
     Var,
     While,
 )
-from ..staging.traversal import blocks, effects, operands
+from ..staging.traversal import blocks, effects
 from ..staging.types import Array, Exists, Scalar
 from ..transforms.lower_names import KernelNames
 from ..transforms.storage import NOTHING, Reuse
 from .host_scalars import constant, converted, is_silent, primitive
+from .host_sizes import scalar_sizes
 from .ownership import Shared, shared_results
 from .python_text import comment
 from .runtime.launch import Launcher
@@ -153,7 +154,7 @@ class HostPrinter:
             self.out.line(f"if {' or '.join(unequal)}:")
             with self.out.indented():
                 self.call("check_arguments", params)
-        used = scalars(self.program, self.launchers)
+        used = scalar_sizes(self.program, self.launchers)
         for size in self.program.sizes:
             if size in used:
                 self.out.line(f"{self.known[size]} = np.int64({self.known[size]})")
@@ -383,22 +384,3 @@ def unpacked(names: Sequence[str]) -> str:
 def calls_back(stmt: Stmt) -> bool:
     """Whether the statement calls a function of the user's."""
     return bool(effects(stmt.op) & Effects.CALLBACK)
-
-
-def scalars(program: Program, launchers: Mapping[Op, Launcher]) -> Container[Operand]:
-    """What is used as a scalar, of the sizes that are there at entry."""
-    used: set[Operand] = set(program.body.operands)
-
-    def visit(block: Block) -> None:
-        for stmt in block.stmts:
-            launcher = launchers.get(stmt.op)
-            if launcher is not None:
-                used.update(var for var, _ in launcher.kernel.inputs)
-                continue
-            used.update(operands(stmt.op))
-            for inner in blocks(stmt.op):
-                used.update(inner.operands)
-                visit(inner)
-
-    visit(program.body)
-    return used
