@@ -6,11 +6,7 @@ in it (environment.py). Processes that want the same entry at the same time wait
 as long as it lives. Whatever is wrong with the folder or an entry, the answer is right: it is made
 anew, and `info` says why.
 
-Settings, in the environment, read at each use:
-
-    PARLOOM_CACHE=0       no disk cache
-    PARLOOM_CACHE_DIR     the folder; else $XDG_CACHE_HOME/parloom, else ~/.cache/parloom
-    PARLOOM_CACHE_SIZE    its size in MiB, 256 if not set; the entries unused for longest go first
+docs/machine-code.md describes the settings, which are environment variables, and the reasons.
 """
 
 from __future__ import annotations
@@ -26,6 +22,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from . import cache_folder
+from .byte_counts import bytes_of, readable
 from .cache_entry import Identity, Unusable, decode, encode
 from .cache_entry import environment as environment_of
 from .cache_folder import Folder
@@ -97,11 +94,10 @@ class CacheInfo:
 
     def __str__(self) -> str:
         """The report in a few lines."""
-        mebi = 1 << 20
         if self.folder is None:
             lines = [f"no disk cache: {self.reason}"]
         else:
-            size = f"{self.bytes / mebi:.1f} of {self.cap / mebi:.0f} MiB"
+            size = f"{readable(self.bytes)} of {readable(self.cap)}"
             lines = [f"disk cache {self.folder}: {self.entries} entries, {size}"]
         lines.append(f"this process: {self.hits} hits, {self.misses} misses")
         for (kind, outcome), n in sorted(self.lookups.items()):
@@ -195,10 +191,7 @@ def clear() -> int:
 
 def cap() -> int:
     """The size of the cache in bytes, by PARLOOM_CACHE_SIZE."""
-    setting = os.environ.get("PARLOOM_CACHE_SIZE") or "256"
-    if not setting.isdecimal():
-        raise ValueError(f"PARLOOM_CACHE_SIZE must be a number of MiB, not {setting!r}")
-    return int(setting) << 20
+    return bytes_of(os.environ.get("PARLOOM_CACHE_SIZE") or "256M", "PARLOOM_CACHE_SIZE")
 
 
 def _open(stack: contextlib.ExitStack, *, quiet: bool = False) -> Folder | str:

@@ -4,6 +4,7 @@ A script runs as it stands, with a CPU target that writes down each program that
 
     report.txt      the program at every stage, the decisions
     kernels.py      the kernels as Python
+    host.py         what runs between them
     kernels.ll      the LLVM IR that was printed
     optimised.ll    the same after LLVM's passes
     assembly.s      the assembly
@@ -81,12 +82,14 @@ class Recorder:
         return folder
 
 
+_FILES = {"python": "kernels.py", "llvm": "kernels.ll", "host": "host.py"}
+
+
 def write(report: Report, folder: Path) -> None:
     """Writes down one program."""
     (folder / "report.txt").write_text(str(report))
-    for name, ending in (("python", "py"), ("llvm", "ll")):
-        if name in report.sources:
-            (folder / f"kernels.{ending}").write_text(report.sources[name])
+    for name, text in report.sources.items():
+        (folder / _FILES[name]).write_text(text)
     if report.machine is not None:
         write_machine_code(report.machine, folder)
 

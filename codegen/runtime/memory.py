@@ -30,6 +30,8 @@ from typing import Any
 
 import numpy as np
 
+from ..byte_counts import bytes_of, readable
+
 SMALL = 1 << 17
 """Bytes of an array below which malloc does, for it gives back to the system what is larger."""
 
@@ -38,8 +40,6 @@ HUGE = 1 << 21
 
 STEPS = 8
 """Sizes of blocks between two powers of two: at most an eighth is unused."""
-
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Block:
@@ -194,27 +194,10 @@ def rounded(size: int) -> int:
 # The process's store.
 
 
-def bytes_of(setting: int | str) -> int:
-    """A number of bytes: an integer, or a text with K, M, G or T behind a number.
-
-    >>> bytes_of("512M"), bytes_of("1.5G"), bytes_of(4096)
-    (536870912, 1610612736, 4096)
-    """
-    text = str(setting).strip().upper()
-    number, unit = (text[:-1], UNITS[text[-1]]) if text[-1:] in UNITS else (text, 1)
-    try:
-        size = float(number) * unit
-    except ValueError:
-        size = math.nan
-    if not 0 <= size < math.inf:
-        raise ValueError(f"memory must be a number of bytes such as 2**30 or '1G', not {setting!r}")
-    return int(size)
-
-
 def default_limit() -> int:
     """PARLOOM_MEMORY, else an eighth of the memory that this process may use."""
     setting = os.environ.get("PARLOOM_MEMORY", "")
-    return bytes_of(setting) if setting else available() // 8
+    return bytes_of(setting, "PARLOOM_MEMORY") if setting else available() // 8
 
 
 def available() -> int:
@@ -301,20 +284,6 @@ def memory(limit: int | str | None = None) -> Memory:
     """The report; `limit` sets from now on how many bytes are kept."""
     found = store()
     if limit is not None:
-        found.limit = bytes_of(limit)
+        found.limit = bytes_of(limit, "memory")
         found.trim()
     return Memory(found.held, found.waiting, found.limit, found.hits, found.misses)
-
-
-def readable(size: int) -> str:
-    """A number of bytes for people.
-
-    >>> readable(512), readable(83886080)
-    ('512 B', '80.0 MiB')
-    """
-    value, unit = float(size), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            break
-        value /= 1024
-    return f"{size} B" if unit == "B" else f"{value:.1f} {unit}"

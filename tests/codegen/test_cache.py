@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from parloom.codegen import cache, environment
+from parloom.codegen.byte_counts import readable
 from parloom.codegen.cache_entry import Unusable
 from parloom.codegen.objects import host
 from tests.codegen.caches import CODE, Builder, as_it_is, entry, fetch
@@ -44,8 +45,9 @@ def test_the_answer_is_what_load_makes_of_the_bytes(folder: Path) -> None:
 def test_the_report_reads_well(folder: Path) -> None:
     for _ in range(2):
         fetch("k")
-    assert str(cache.info()) == (
-        f"disk cache {folder}: 1 entries, 0.0 of 256 MiB\n"
+    info = cache.info()
+    assert str(info) == (
+        f"disk cache {folder}: 1 entries, {readable(info.bytes)} of 256.0 MiB\n"
         "this process: 1 hits, 1 misses\n"
         "  code: 1 hit\n"
         "  code: 1 new"

@@ -24,7 +24,7 @@ from parloom.staging import targets
 
 ROOT = Path(__file__).parents[2]
 MACHINE = ["assembly.s", "loops.txt", "optimised.ll"]
-TEXTS = ["kernels.ll", "kernels.py", "report.txt"]
+TEXTS = ["host.py", "kernels.ll", "kernels.py", "report.txt"]
 
 SCRIPT = """\
 import sys
@@ -92,7 +92,7 @@ def test_an_edited_text_gives_other_code(cpu: Recorder, tmp_path: Path) -> None:
 def test_the_other_printer_has_no_text_for_llvm(cpu: Recorder, tmp_path: Path) -> None:
     pm.jit(halved).on(printer="numba")(np.ones(3))
     found = {path.name for path in (tmp_path / "halved").iterdir()}
-    assert found == {*MACHINE, "kernels.py", "report.txt"}
+    assert found == {*MACHINE, *TEXTS} - {"kernels.ll"}
 
 
 def test_of_what_fails_to_compile_the_texts_are_there(

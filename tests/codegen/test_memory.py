@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import parloom as pm
+from parloom.codegen.byte_counts import bytes_of
 from parloom.codegen.runtime import memory, threads
-from parloom.codegen.runtime.memory import Block, Store, available, bytes_of, rounded
+from parloom.codegen.runtime.memory import Block, Store, available, rounded
 from tests.codegen.blocks import LENGTH, SIZE, address, new
 
 F8 = np.dtype(np.float64)
@@ -154,7 +155,7 @@ def test_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("setting", ["", "much", "-1", "1X", "nan", "inf", "G", -5])
 def test_a_setting_that_is_no_size(setting: int | str) -> None:
     with pytest.raises(ValueError, match="memory must be a number of bytes such as"):
-        bytes_of(setting)
+        bytes_of(setting, "memory")
 
 
 # Errors.
