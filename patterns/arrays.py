@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from ..staging import reps
-from ..staging.builder import Scope
+from ..staging.cells import Cell
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
-from ..staging.nodes import Bounds, Index, Operand, Var, operand_dim, size_operand
+from ..staging.nodes import Bounds, Index, Operand, operand_dim
 from ..staging.reps import ScalarRep
 from ..staging.types import Array, Scalar
 from . import emit, sizes
@@ -36,32 +36,6 @@ def _in_place(ufunc: np.ufunc) -> Callable[[ArrayRep, object], ArrayRep]:
         return self
 
     return method
-
-
-class Cell:
-    """An array's current value, and the block in which the array was made.
-
-    given : it is an argument or an array of the surroundings, which are never written to
-    """
-
-    __slots__ = ("given", "scope", "value")
-
-    def __init__(self, value: Operand, given: bool = False) -> None:
-        assert isinstance(value.type, Array)
-        self.value = value
-        self.given = given
-        self.scope: Scope = trace().builder.scopes[-1]
-
-    @property
-    def type(self) -> Array:
-        """The array type of the value."""
-        assert isinstance(self.value.type, Array)
-        return self.value.type
-
-    @property
-    def shape(self) -> tuple[Size, ...]:
-        """The sizes of the value."""
-        return tuple(size_operand(d) for d in self.type.shape)
 
 
 class ArrayRep(reps.Arithmetic, Aggregates):
@@ -84,6 +58,10 @@ class ArrayRep(reps.Arithmetic, Aggregates):
         if self.view.is_whole(self.cell.shape):
             return self.cell.value
         return emit.array(self.sizes, self.element).operand
+
+    @property
+    def place(self) -> tuple[Cell, object] | None:
+        return self.cell, self.view
 
     @property
     def storage(self) -> Operand:
@@ -258,6 +236,4 @@ class ArrayRep(reps.Arithmetic, Aggregates):
 
     def hint(self, name: str) -> None:
         """Tells the user's name of the array, for printing; the first one stays."""
-        value = self.cell.value
-        if isinstance(value, Var) and not value.name:
-            value.name = name
+        self.cell.hint(name)

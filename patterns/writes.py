@@ -1,8 +1,9 @@
 """Writes `x[key] = v` and `x += v`: the cell gets a new array that selects between old elements and
 new ones.
 
-Every view of the cell sees the write, as in NumPy. The arguments of a staged function are never
-written to, and a pattern's function or a branch cannot write to an array from outside.
+Every view of the cell sees the write, as in NumPy. In a loop, elements are replaced one by one
+(`Update`). The arguments of a staged function are never written to, and a pattern's function cannot
+write to an array from outside.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.cells import same_array
 from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
 from ..staging.nodes import (
@@ -20,14 +22,18 @@ from ..staging.nodes import (
     Bounds,
     Check,
     ErrorKind,
+    ForLoop,
     If,
     Index,
     Operand,
+    Update,
+    Var,
     size_operand,
 )
 from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, narrow, scalar_ufunc, select
+from ..staging.types import INDEX
 from . import emit, indexing, sizes
-from .arrays import ArrayRep, Cell
+from .arrays import ArrayRep
 from .conversions import as_array
 from .sizes import Size
 from .views import Fixed, Place, Span, View
@@ -39,8 +45,14 @@ def write(x: ArrayRep, key: object, value: object) -> None:
     """`x[key] = value`"""
     selected = indexing.select(x, key)
     if selected.array is None:
+        target = x.seen(selected.view)
+        if same_array(target, value):
+            return  # `x[i] += v` has written already
+        if _is_part(target):
+            _store(target, lift(value))
+            return
         _check_inside(x, selected.view)
-        _assign(x.seen(selected.view), lift(value))
+        _assign(target, lift(value))
         return
     if selected.array.dtype.kind != "b" or selected.axis != 0:
         raise Limitation(
@@ -61,7 +73,55 @@ def update(x: ArrayRep, ufunc: np.ufunc, other: object) -> None:
             f"{x.scalar}",
             instead=f"x = x {ufunc.__name__} y makes a new array; x.astype(...) converts",
         )
-    _assign(x, result)
+    if _is_part(x):
+        _store(x, result)
+    else:
+        _assign(x, result)
+
+
+def _is_part(target: ArrayRep) -> bool:
+    """Whether a loop writes a small part of an array: an element, a row, a slice that moves."""
+    builder = trace().builder
+    loops = [depth for depth, scope in enumerate(builder.scopes) if scope.region == "loop"]
+    if not loops:
+        return False
+
+    def moves(operand: Operand) -> bool:
+        return isinstance(operand, Var) and builder.depth(operand) >= loops[0]
+
+    view = target.view
+    return any(
+        isinstance(place, Fixed) or moves(place.start) or moves(view.shape[place.axis])
+        for place in view.places
+    )
+
+
+def _store(target: ArrayRep, value: Rep) -> None:
+    """The elements one after the other, so that the rest of the array need not be touched."""
+    if not isinstance(value, ScalarRep) and as_array(value).cell is target.cell:
+        value = as_array(value).copy()  # all is read before anything is written
+    new = _values(target, value)
+    view = target.view
+    bounds = Bounds.PROVEN if view.proven else Bounds.CHECKED
+
+    def stored(array: Operand, indices: tuple[ScalarRep, ...]) -> Operand:
+        if len(indices) < len(view.shape):
+            return _in_order(view.shape[len(indices)], array, lambda i, a: stored(a, (*indices, i)))
+        places = view.locate([i.operand for i in indices])
+        return trace().emit(Update(array, places, new(*indices).operand, bounds))[0]
+
+    target.cell.check_reachable()
+    target.cell.write(stored(target.cell.value, ()))
+
+
+def _in_order(
+    count: Operand, array: Operand, step: Callable[[ScalarRep, Operand], Operand]
+) -> Operand:
+    """`for i in range(count): array = step(i, array)`"""
+    index, state = Var(INDEX), Var(array.type)
+    i = sizes.index(index, count)
+    body = emit.block((index, state), lambda: [step(i, state)])
+    return trace().emit(ForLoop(count, (array,), body))[0]
 
 
 def _assign(target: ArrayRep, value: Rep) -> None:
@@ -72,7 +132,7 @@ def _assign(target: ArrayRep, value: Rep) -> None:
         found = emit.collect(base, new)
     else:
         found = emit.collect(base, lambda *i: _merged(target, new, i, isinstance(value, ScalarRep)))
-    _put(target.cell, found)
+    target.cell.write(found.operand)
 
 
 def _values(target: ArrayRep, value: Rep) -> NewValue:
@@ -192,22 +252,3 @@ def _check_inside(x: ArrayRep, view: View) -> None:
         high = _apply(p.LESS, place.index, size)
         inside = _apply(p.LOGICAL_AND, low, high)
         trace().emit(Check(inside, ErrorKind.INDEX, "index is out of bounds in an assignment"))
-
-
-def _put(cell: Cell, array: Any) -> None:
-    """The cell's new value, if the program may write to it here."""
-    if cell.given:
-        raise Limitation(
-            "a write to an argument or to an array of the surroundings",
-            why="a staged function never modifies what it is given",
-            instead="b = a.copy(), then write to b and return it",
-        )
-    if cell.scope is not trace().builder.scopes[-1]:
-        raise Limitation(
-            "a write to an array that was made outside of this function, branch or loop",
-            why="what a pattern's function, a branch or a loop changes, it changes by assigning "
-            "to a variable",
-            instead="where every element is written: a = x.map(f) or a = pm.collect(shape, f); "
-            "else copy first, here: a = a.copy()",
-        )
-    cell.value = array.operand

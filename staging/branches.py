@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .builder import Scope
+from .cells import Cell, Written, cell_of, is_outside, same_array, written_in
 from .context import Trace, trace
 from .locations import Location
 from .nodes import ORDERED, Block, If, Operand, Var
@@ -48,31 +49,44 @@ class Merged:
     leaves: tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A branch that was recorded: its block, its variables at the end, the cells it wrote to."""
+
+    scope: Scope
+    state: State
+    written: Written
+
+
 class Branches:
     """The protocol: `begin`, run the first branch, `end` with its variables; again; `finish`."""
 
     def __init__(self, cond: ScalarRep) -> None:
         self.trace: Trace = trace()
         self.cond = cond.operand
-        self.sides: list[tuple[Scope, State]] = []
+        self.sides: list[Side] = []
 
     def begin(self) -> None:
         """Opens the next branch."""
         self.trace.regions += 1
-        self.trace.builder.open()
+        self.trace.builder.open(region="branch")
 
     def end(self, state: State) -> None:
         """Ends the branch; `state` holds what its variables are now (MISSING where unassigned)."""
         self.trace.regions -= 1
-        self.sides.append((self.trace.builder.suspend(), state))
+        builder = self.trace.builder
+        written = written_in(builder.scopes[-1])
+        scope = builder.suspend()
+        builder.rewind(scope.mark)
+        self.sides.append(Side(scope, state, written))
 
     def finish(self, places: Places) -> dict[str, object]:
         """Emits the `If`; the variables after it. Those that cannot be made one are Undefined."""
-        (_, first), (_, second) = self.sides
+        first, second = self.sides
         merged: dict[str, object] = {}
         plans: list[Merged] = []
-        for name, a in first.items():
-            found = _merge(name, a, second[name], places.get(name, ()))
+        for name, a in first.state.items():
+            found = _merge(name, a, second.state[name], places.get(name, ()))
             if isinstance(found, Merged):
                 plans.append(found)
             elif found is not MISSING:
@@ -81,41 +95,75 @@ class Branches:
         results = iter(self._emit(pairs))
         for plan in plans:
             leaves = [
-                named(next(results), plan.name) if isinstance(leaf, Pair) else leaf
+                _joined(leaf, next(results), plan.name) if isinstance(leaf, Pair) else leaf
                 for leaf in plan.leaves
             ]
             merged[plan.name] = unflatten(plan.tree, leaves)
         return merged
 
     def _emit(self, pairs: Sequence[Pair]) -> list[Operand]:
-        then = self._complete(0, [(p.then, p.common) for p in pairs])
-        orelse = self._complete(1, [(p.orelse, p.common) for p in pairs])
+        """Emits the `If`, and gives the cells that a branch wrote to their values after it."""
+        cells = list(dict.fromkeys(cell for side in self.sides for cell in side.written))
+        then = self._complete(0, [(p.then, p.common) for p in pairs], cells)
+        orelse = self._complete(1, [(p.orelse, p.common) for p in pairs], cells)
         first, second, places = _with_sizes(then, orelse)
         blocks = tuple(
-            Block((), tuple(scope.stmts), tuple(operands))
-            for (scope, _), operands in zip(self.sides, (first, second), strict=True)
+            Block((), tuple(side.scope.stmts), tuple(operands))
+            for side, operands in zip(self.sides, (first, second), strict=True)
         )
-        if not pairs and not any(block_effects(b) & ORDERED for b in blocks):
+        if not first and not any(block_effects(b) & ORDERED for b in blocks):
             return []
         binders = self.trace.emit(If(self.cond, *blocks))
         for a, b, binder in zip(first, second, binders, strict=True):
             self._same_size(a, b, binder)
-        return [binders[k] for k in places]
+        found = [binders[k] for k in places]
+        for cell, after in zip(cells, found[len(pairs) :], strict=True):
+            self._put(cell, after)
+        return found[: len(pairs)]
 
-    def _complete(self, side: int, leaves: Sequence[tuple[Rep, Scalar]]) -> list[Operand]:
-        """Converts the branch's versions, inside the branch."""
-        builder = self.trace.builder
-        builder.resume(self.sides[side][0])
+    def _complete(
+        self, side: int, leaves: Sequence[tuple[Rep, Scalar]], cells: Sequence[Cell]
+    ) -> list[Operand]:
+        """Converts the branch's versions, inside the branch, and adds those of the cells."""
+        builder, written = self.trace.builder, self.sides[side].written
+        builder.resume(self.sides[side].scope)
+        mark = len(builder.log)
+        for cell, (value, expired) in written.items():
+            cell.put(value)
+            if expired is not None:
+                cell.expire(expired)
         operands = [converted(rep, to) for rep, to in leaves]
+        operands += [cell.latest for cell in cells]
         self.trace.check_visible(*operands)
+        builder.rewind(mark)
         builder.suspend()
         return operands
+
+    def _put(self, cell: Cell, after: Operand) -> None:
+        """What a cell holds after the branches; unknown if either of them left it so."""
+        name = cell.name
+        cell.put(after)
+        cell.hint(name)
+        for side in self.sides:
+            expired = side.written.get(cell, (None, None))[1]
+            if expired is not None:
+                cell.expire(expired)
 
     def _same_size(self, a: Operand, b: Operand, binder: Operand) -> None:
         """Both branches' sizes were found equal: what the `If` returns is that size too."""
         size = self.trace.canonical(a)
         if isinstance(binder, Var) and isinstance(a, Var) and size == self.trace.canonical(b):
             self.trace.merged[binder] = size
+
+
+def _joined(pair: Pair, operand: Operand, name: str) -> Rep:
+    """The value after the branches; an array may be the one or the other."""
+    found = named(operand, name)
+    cell = cell_of(found)
+    for other in map(cell_of, (pair.then, pair.orelse)):
+        if cell is not None and other is not None and is_outside(other):
+            cell.relate(other)
+    return found
 
 
 def _with_sizes(
@@ -164,7 +212,7 @@ def _paired(name: str, a: object, b: object) -> Merged:
 def _pair(a: object, b: object) -> object:
     if isinstance(a, Undefined) or isinstance(b, Undefined):
         raise Mismatch("it has none on one path")
-    if a is b:
+    if a is b or same_array(a, b):
         return a
     if not (is_dynamic(a) and is_dynamic(b)):
         if same_static(a, b):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from . import algebra as algebra  # its rules are part of every construction
 from . import rules
@@ -21,13 +22,25 @@ from .types import Array, Exists, Type
 
 @dataclass(slots=True)
 class Scope:
-    """One open block."""
+    """One open block.
+
+    mark : how long the builder's log was when the block was opened
+    region : "branch" or "loop" for a block of staged control flow
+    """
 
     params: tuple[Var, ...]
+    mark: int = 0
+    region: str = ""
     stmts: list[Stmt] = field(default_factory=list[Stmt])
     shared: dict[object, tuple[Operand, ...]] = field(
         default_factory=dict[object, tuple[Operand, ...]]
     )
+
+
+class Restorable(Protocol):
+    """What the log can give its old contents back."""
+
+    def restore(self, value: Any, expired: Any, /) -> None: ...
 
 
 class Builder:
@@ -42,12 +55,13 @@ class Builder:
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
+        self.log: list[tuple[Restorable, Any, Any]] = []
         self._depth: dict[Var, int] = {}
         self._used: set[Var] = set()  # every variable that was ever bound here
 
-    def open(self, params: Sequence[Var] = ()) -> Scope:
+    def open(self, params: Sequence[Var] = (), region: str = "") -> Scope:
         """Begins a block."""
-        scope = Scope(tuple(params))
+        scope = Scope(tuple(params), len(self.log), region)
         for param in scope.params:
             self._bind(param, len(self.scopes))
         self.scopes.append(scope)
@@ -76,12 +90,19 @@ class Builder:
             self._depth[var] = level
         self.scopes.append(scope)
 
+    def rewind(self, mark: int) -> None:
+        """Takes back what was logged since the log had this length."""
+        while len(self.log) > mark:
+            what, *before = self.log.pop()
+            what.restore(*before)
+
     def _forget(self, scope: Scope) -> None:
         for var in _bound(scope):
             self._depth.pop(var, None)
 
     def abandon(self, scope: Scope) -> None:
-        """Drops `scope` and everything opened inside it (after an exception)."""
+        """Drops `scope`, everything opened inside it, and what happened there."""
+        self.rewind(scope.mark)
         while self.scopes and self.scopes[-1] is not scope:
             self._forget(self.scopes.pop())
         if self.scopes:

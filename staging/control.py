@@ -194,8 +194,10 @@ def checkpoint() -> Callable[[], None]:
         return lambda: None
     scope = trace().builder.scopes[-1]
     stmts, shared = len(scope.stmts), len(scope.shared)
+    log = len(trace().builder.log)
 
     def rollback() -> None:
+        trace().builder.rewind(log)
         del scope.stmts[stmts:]
         for key in list(scope.shared)[shared:]:
             del scope.shared[key]

@@ -79,8 +79,9 @@ def _short_circuit(cond: ScalarRep, following: Thunk, connective: p.Primitive) -
         unwind()
         raise
     branches.end({_RESULT: value})
-    stmts = tuple(branches.sides[0][0].stmts)
-    if _is_bool(value) and _is_harmless(stmts):
+    side = branches.sides[0]
+    stmts = tuple(side.scope.stmts)
+    if _is_bool(value) and _is_harmless(stmts) and not side.written:
         block = Block((), stmts, (_operand_of(value),))
         (inlined,) = Replay(trace().builder).inline(block, ())
         both = apply_primitive(connective, cond, ScalarRep(inlined))

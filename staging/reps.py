@@ -33,6 +33,9 @@ from .signatures import misfit, written
 from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 from .unsupported import instead_of, is_method
 
+if TYPE_CHECKING:
+    from .cells import Cell
+
 
 class Rep:
     """A staged value.
@@ -52,6 +55,11 @@ class Rep:
     def type(self) -> Type:
         """The IR type."""
         return self.operand.type
+
+    @property
+    def place(self) -> tuple[Cell, object] | None:
+        """The cell that a write goes to, and which part of it is shown; None for a number."""
+        return None
 
     @property
     def storage(self) -> Operand:
@@ -123,8 +131,8 @@ def unknown_attribute(rep: object, name: str) -> AttributeError:
 _INTERNAL = frozenset(
     {
         "array", "at", "axis", "broadcast", "call", "cell", "count_nonzero", "domain", "element",
-        "fixed", "hint", "holds", "of", "operand", "scalar", "seen", "sizes", "staged_element",
-        "staged_length", "storage", "type", "view",
+        "fixed", "hint", "holds", "of", "operand", "place", "scalar", "seen", "sizes",
+        "staged_element", "staged_length", "storage", "type", "view",
     }
 )  # fmt: skip
 

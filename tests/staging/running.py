@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
+import parloom as pm
 from parloom.patterns.reference import interpret
 from parloom.staging.arguments import Binder, signature_of
 from parloom.staging.nodes import Op
@@ -31,6 +33,18 @@ def run_traced(
     whole = [*arguments, *(read() for read in traced.captured)]
     check_sizes(traced.program, whole)
     return traced.result(list(interpret(traced.program, whole)))
+
+
+def everywhere(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:
+    """Asserts that the function gives the same as plain Python, eagerly, in the interpreter and in
+    kernels, and leaves its arguments as they were, for each list of arguments."""
+    jitted: Any = pm.jit(f)
+    runs = [jitted.eager, jitted.on("reference"), jitted.on("python"), jitted]
+    for args in argument_lists:
+        wanted = f(*copy.deepcopy(args))
+        for run in runs:
+            found = run(*args)
+            np.testing.assert_equal(found, wanted, err_msg=f"{run} {args}")
 
 
 def agree(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:

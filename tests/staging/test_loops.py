@@ -164,37 +164,6 @@ def test_writes_in_place_are_seen_under_every_name() -> None:
     agree(f, (m, 2), (m[:0], 0))
 
 
-def test_writes_under_two_names_are_refused() -> None:
-    def reads(x: Any) -> Any:
-        total = np.zeros(2)
-        other = total
-        s = 0.0
-        for row in x:
-            total += row
-            s += other.sum()
-        return s
-
-    def writes(x: Any) -> Any:
-        total = np.zeros(2)
-        other = total[::-1]
-        for row in x:
-            total += row
-            other += row
-        return total
-
-    def argument(x: Any, n: int) -> Any:
-        for _ in range(n):
-            x += 1
-        return x
-
-    m = np.arange(6.0).reshape(3, 2)
-    for f in (reads, writes):
-        with pytest.raises(errors.Limitation, match="reads it by another name too"):
-            run(f, m)
-    with pytest.raises(errors.Limitation, match="write to an argument"):
-        run(argument, m, 3)
-
-
 def test_loop_variables_have_no_value_afterwards() -> None:
     def f(n: int) -> Any:
         for i in range(n):
