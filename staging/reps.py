@@ -33,9 +33,6 @@ from .signatures import misfit, written
 from .types import BOOL, I64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, Type
 from .unsupported import instead_of, is_method
 
-if TYPE_CHECKING:
-    from .cells import Cell
-
 
 class Rep:
     """A staged value.
@@ -57,7 +54,7 @@ class Rep:
         return self.operand.type
 
     @property
-    def place(self) -> tuple[Cell, object] | None:
+    def place(self) -> tuple[Any, object] | None:
         """The cell that a write goes to, and which part of it is shown; None for a number."""
         return None
 
