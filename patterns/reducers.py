@@ -116,9 +116,20 @@ def prove(block: Block) -> Facts:
     )
 
 
-def scalar_primitive(reducer: Reducer, component: int = 0) -> Primitive | None:
-    """The primitive that combines the component, alone or elementwise; None for anything else."""
-    return _component(reducer.block, component, reducer.width)
+def scalar_primitive(reducer: Reducer) -> Primitive | None:
+    """The primitive that combines a reducer's one component, alone or elementwise; None for
+    anything else, and for several components.
+    """
+    return _component(reducer.block, 0, 1) if reducer.width == 1 else None
+
+
+def neutral(reducer: Reducer) -> tuple[Const | None, ...]:
+    """Each component's identity, where its primitive has one."""
+    params = reducer.block.params
+    found = [_component(reducer.block, k, reducer.width) for k in range(reducer.width)]
+    return tuple(
+        None if f is None else _identity(f, params[k].type) for k, f in enumerate(found)
+    )
 
 
 def _component(block: Block, k: int, width: int) -> Primitive | None:

@@ -155,8 +155,11 @@ def reduce_part(
     part.step = step
     if len(running) == 1 and scalar_primitive(reducer) is not None and may_jam(generator):
         part.jam = partial(jam_reduce, generator, running[0])
-    for place, buffer, binder, k in zip(running, state, binders, range(len(state)), strict=True):
-        add_running(part, reducer, place, buffer, binder, k, blocked)
+    for k, (place, buffer) in enumerate(zip(running, state, strict=True)):
+        add_running(part, reducer, place, buffer, k, blocked)
+    if blocked:
+        places = tuple(map(state_place, state, binders))
+        part.close_block.append(lambda b: combine_places(b, reducer, places, running, 0))
     return part
 
 
@@ -193,11 +196,11 @@ def add_running(
     reducer: Reducer,
     place: Place,
     state: Buffer,
-    binder: Var,
     k: int,
     blocked: bool,
 ) -> None:
-    """Moves a component between the state and its running place."""
+    """Moves a component between the state and its running place, or begins a block with its
+    identity."""
     scalar = isinstance(place.target, Local)
     if blocked:
         assert reducer.identity is not None
@@ -209,11 +212,7 @@ def add_running(
             else:
                 fill(b, place, extents_of(b, state), identity)
 
-        def close_block(b: BlockLowering) -> None:
-            combine_places(b, reducer, (state_place(state, binder),), (place,), 0)
-
         part.open_block.append(open_block)
-        part.close_block.append(close_block)
     elif scalar:
         assert isinstance(place.target, Local)
         local = place.target
