@@ -11,7 +11,7 @@ from ..staging.errors import StagingTypeError
 from ..staging.nodes import Apply, Block, Check, Const, ErrorKind, Operand, Var, size_operand
 from ..staging.primitives import NOT_EQUAL, join
 from ..staging.pytree import Tree
-from ..staging.reps import Rep, ScalarRep, lift_scalar, rep_of
+from ..staging.reps import Rep, ScalarRep, lift_scalar, narrow, rep_of
 from ..staging.types import Array, Type
 from . import emit, reducers, sizes
 from .conversions import converted, strong
@@ -25,26 +25,42 @@ def reduce_by(
 ) -> Any:
     """All elements of `source` combined by the user's function."""
     structure: list[Tree] = []
+    begin: list[Rep] = []
+
+    def start(count: int) -> tuple[object, ...]:
+        return identity if isinstance(identity, tuple) else (identity,) * count
 
     def components(*indices: ScalarRep) -> tuple[Rep, ...]:
         leaves, made = emit.flatten(source.at(*indices))
         structure.append(made)
         values = [strong(leaf) for leaf in leaves]
-        wide = _stable(f, made, tuple(v.type for v in values))
+        wide = _stable(f, made, tuple(map(_joined, (v.type for v in values), start(len(values)))))
         return tuple(converted(v, emit.element_type(t)) for v, t in zip(values, wide, strict=True))
 
     def make(types: tuple[Type, ...]) -> reducers.Reducer:
         reducer = reducers.proven(_staged(f, structure[0], types), "reduce")
-        if not counted:
-            reducer = replace(reducer, identity=None)
-        known = None if identity is None else _identity(identity, types)
-        return reducers.declared(reducer, **declared, identity=known)
+        if identity is None:
+            reducer = reducer if counted else replace(reducer, identity=None)
+            return reducers.declared(reducer, **declared, identity=None)
+        first = own = _identity(start(len(types)), types)
+        if reducer.associative and declared["associative"] is not False:
+            # What is no identity counts once, at the end; it does no harm in a least or greatest.
+            pairs = zip(first, reducers.neutral(reducer), strict=True)
+            own = tuple(a if b is None else b for a, b in pairs)
+            if any(a.value != b.value for a, b in zip(first, own, strict=True)):
+                begin.extend(map(rep_of, first))
+        return reducers.declared(reducer, **declared, identity=own)
 
     counted = all(map(_is_counted, source.domain))
     if identity is None and counted:
         _check_not_empty(source.domain)
-    found = emit.reduce(source.domain, components, make)
-    return pytree.unflatten(structure[0], list(found))
+    found = list(emit.reduce(source.domain, components, make))
+    result = pytree.unflatten(structure[0], found)
+    if not begin:
+        return result
+    leaves, _ = emit.flatten(f(pytree.unflatten(structure[0], begin), result))
+    fitting = [_fitting(leaf, total.type) for leaf, total in zip(leaves, found, strict=True)]
+    return pytree.unflatten(structure[0], fitting)
 
 
 def _is_counted(size: Size) -> bool:
@@ -132,12 +148,17 @@ def _join(a: Type, b: Type) -> Type:
     return Array(element, a.shape) if isinstance(a, Array) else element
 
 
-def _identity(identity: object, types: tuple[Type, ...]) -> tuple[Const, ...]:
-    given: Any = identity
-    parts: tuple[object, ...] = given if isinstance(identity, tuple) else (identity,)
+def _joined(type_: Type, identity: object) -> Type:
+    """The type of values that are combined with this identity."""
+    if identity is None:
+        return type_
+    return _join(type_, lift_scalar(identity).scalar)
+
+
+def _identity(identity: tuple[object, ...], types: tuple[Type, ...]) -> tuple[Const, ...]:
     found: list[Const] = []
-    for part, type_ in zip(parts, types, strict=True):
-        operand = converted(lift_scalar(part), emit.element_type(type_)).operand
+    for part, type_ in zip(identity, types, strict=True):
+        operand = narrow(lift_scalar(part), emit.element_type(type_)).operand
         if not isinstance(operand, Const):
             raise StagingTypeError("reduce(identity=...) must be a Python number")
         found.append(operand)

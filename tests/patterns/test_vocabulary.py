@@ -48,6 +48,14 @@ SPELLINGS: list[Callable[..., Any]] = [
     lambda m, v, k: v.map(lambda e: {"twice": 2 * e, "row": m[0] * e}),
     lambda m, v, k: k.reduce(lambda a, b: a * b + 1),
     lambda m, v, k: v.reduce(lambda a, b: a + b, identity=1.0),
+    lambda m, v, k: k.reduce(lambda a, b: a + b, identity=0.5),
+    lambda m, v, k: (k > 0).reduce(lambda a, b: a * b, identity=3),
+    lambda m, v, k: k.reduce(lambda a, b: np.maximum(a, b), identity=-np.inf),
+    lambda m, v, k: m.rows.reduce(lambda a, b: a + b, identity=1),
+    lambda m, v, k: k.reduce(lambda a, b: 2 * a - b, identity=1),
+    lambda m, v, k: v.zip(k).reduce(
+        lambda a, b: (a[0] + b[0], np.maximum(a[1], b[1])), identity=(1.5, 2)
+    ),
     lambda m, v, k: v.zip(k).sum(lambda a, b: a * b),
     lambda m, v, k: v.zip(k, pm.range(6)).map(lambda a, b, i: a * b + i),
     lambda m, v, k: v.zip(k).filter(lambda a, b: b == 2).map(lambda a, b: a),
