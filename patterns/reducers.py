@@ -116,20 +116,20 @@ def prove(block: Block) -> Facts:
     )
 
 
-def scalar_primitive(reducer: Reducer) -> Primitive | None:
-    """The primitive that combines a reducer's one component, alone or elementwise; None for
-    anything else, and for several components.
+def scalar_primitive(reducer: Reducer, component: int | None = None) -> Primitive | None:
+    """The primitive that combines a component, alone or elementwise; None for anything else, and
+    where there are several components but none is named.
     """
-    return _component(reducer.block, 0, 1) if reducer.width == 1 else None
+    if component is None and reducer.width > 1:
+        return None
+    return _component(reducer.block, component or 0, reducer.width)
 
 
 def neutral(reducer: Reducer) -> tuple[Const | None, ...]:
     """Each component's identity, where its primitive has one."""
     params = reducer.block.params
     found = [_component(reducer.block, k, reducer.width) for k in range(reducer.width)]
-    return tuple(
-        None if f is None else _identity(f, params[k].type) for k, f in enumerate(found)
-    )
+    return tuple(None if f is None else _identity(f, params[k].type) for k, f in enumerate(found))
 
 
 def _component(block: Block, k: int, width: int) -> Primitive | None:

@@ -19,8 +19,8 @@ from .definitions import Definitions, Source, define
 def eliminate_dead_code(program: Program) -> Program:
     """Keeps what the results, and statements with ordered effects, need.
 
-    A loop keeps the generators whose results are needed. A filter of which only the length is
-    needed becomes a count.
+    A loop keeps the generators whose results are needed; one that runs for its checks only has a
+    count. A filter of which only the length is needed becomes a count.
 
     Before:
         program f(n; x: f64[n], y: f64) {
@@ -164,17 +164,20 @@ class _Eliminate(Replay):
         names = [b.name for b in binders]
         facts = [b.facts for b in binders]
         found = self.builder.emit(_counting(kept, lengths), names, stmt.sources, facts)
-        self.env.update(zip(binders, found, strict=True))
+        self.env.update(zip(binders, found, strict=bool(binders)))
 
 
 def _counting(loop: MultiLoop, lengths: Sequence[bool]) -> MultiLoop:
-    """The loop with counts in place of the filters of which only the length is needed."""
+    """The loop with counts in place of the filters of which only the length is needed, and in the
+    place of everything in a loop that runs for its checks.
+    """
     pairs = zip(loop.generators, lengths, strict=True)
-    generators = tuple(_count(g) if only_length else g for g, only_length in pairs)
+    generators = tuple(_count(g.cond) if only_length else g for g, only_length in pairs)
+    generators = generators or (_count(None),)
     return replace(loop, body=Block(loop.body.params, loop.body.stmts, generators))
 
 
-def _count(generator: Generator) -> Generator:
+def _count(cond: Operand | None) -> Generator:
     """How many indices the condition holds for."""
     one = Block((), (), (Const(1, INDEX),))
-    return Reduce(generator.cond, one, binary(ADD, INDEX, "sum"))
+    return Reduce(cond, one, binary(ADD, INDEX, "sum"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from parloom.patterns.reference import interpret
 from parloom.staging.nodes import Apply, Check, If, Index
 from parloom.staging.traversal import walk_stmts
 from parloom.transforms.convert_branches import convert_branches
@@ -30,6 +31,24 @@ def test_a_check_stays() -> None:
         }""")
     after = apply(eliminate_dead_code, before, np.float64(1))
     assert [type(s.op) for s in after.body.stmts] == [Apply, Check]
+
+
+def test_a_loop_that_only_checks_stays() -> None:
+    before = program("""
+        program f(n; x: f64[n]) {
+          ys: f64[n] = loop (i < n) {
+            v: f64 = x[i]
+            c: bool = v > -2.0_f64
+            check c else ValueError("no")
+            collect v
+          }
+          return n
+        }""")
+    after = apply(eliminate_dead_code, before, X)
+    assert shape_of(loops(after.body)[0]) == [Reduce]
+    assert arrays_over(after.body, after.sizes[0]) == []
+    with pytest.raises(ValueError, match="no"):
+        interpret(after, [-9 * X])
 
 
 def test_a_filter_of_which_only_the_length_is_needed_is_a_count() -> None:
