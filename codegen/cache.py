@@ -148,7 +148,7 @@ def fetch(
         identity = Identity(kind, key, environment())
         found = _find(folder, identity, load)
         if isinstance(found, str):
-            reason = found
+            reason = _why_new(folder, identity) if found == NEW else found
             stack.enter_context(folder.locked(identity.name))
             found = _find(folder, identity, load)  # another process may have made it meanwhile
             if isinstance(found, str):
@@ -217,7 +217,7 @@ def _find(folder: Folder, identity: Identity, load: Callable[[bytes], T]) -> Fet
     try:
         data = folder.read(identity.name)
         if data is None:
-            return _why_new(folder, identity)
+            return NEW
         value = load(decode(data, identity))
     except Unusable as error:
         folder.remove(identity.name)

@@ -102,12 +102,12 @@ class Folder:
         with contextlib.suppress(OSError):
             os.utime(name, dir_fd=self.descriptor, follow_symlinks=False)
 
-    def files(self, ending: str = ENTRY) -> list[File]:
-        """The files of that kind."""
+    def files(self, *endings: str) -> list[File]:
+        """The files with one of these endings, by default the entries."""
         found: list[File] = []
         with os.scandir(self.descriptor) as entries:
             for entry in entries:
-                if entry.name.endswith(ending):
+                if entry.name.endswith(endings or ENTRY):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
                         found.append(File(status.st_mtime, status.st_size, entry.name))
@@ -143,11 +143,12 @@ class Folder:
         keep : the entry that stays
         """
         now = time.time()
-        for file in (*self.files(_TEMPORARY), *self.files(_LOCK)):
-            if now - file.used > _ABANDONED:
+        entries: list[File] = []
+        for file in self.files(ENTRY, _TEMPORARY, _LOCK):
+            if file.name.endswith(ENTRY):
+                entries.append(file)
+            elif now - file.used > _ABANDONED:
                 self.remove(file.name)
-        entries = self.files()
-        for file in entries:
             if file.used > now:  # by another clock: it ages from now on
                 self.touch(file.name)
         entries.sort(key=lambda file: (file.name == keep, min(file.used, now)))
