@@ -136,7 +136,7 @@ class HostPrinter:
         axes: dict[tuple[int, int], str] = {}
         unequal: dict[str, None] = {}
         for position, param in enumerate(self.program.params):
-            if not isinstance(param.type, Array):
+            if not isinstance(param.type, Array) or not param.type.shape:
                 continue
             for axis, dim in enumerate(param.type.shape):
                 known = self.dim(dim)
@@ -259,13 +259,13 @@ class HostPrinter:
         """An element of an array; a line before checks its index, unless it is proven inside."""
         array, index = self.text(op.array), [self.text(i) for i in op.indices]
         assert isinstance(op.array.type, Array)
-        if op.bounds is Bounds.CHECKED:
+        if op.bounds is Bounds.CHECKED and index:
             sizes = map(self.dim, op.array.type.shape)
             inside = [f"0 <= {i} < {size}" for i, size in zip(index, sizes, strict=True)]
             self.out.line(f"if not ({' and '.join(inside)}):")
             with self.out.indented():
                 self.call("fault", [str(self.site(op, sources)), f"{array}.shape", *index])
-        return f"{array}[{', '.join(index)}]"
+        return f"{array}[{', '.join(index) or '()'}]"
 
     def update(self, stmt: Stmt, op: Update) -> None:
         """A store, in place where nothing reads the old array any more."""

@@ -11,6 +11,7 @@ signature depends on.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ import numpy as np
 
 from .context import trace
 from .errors import StagingTypeError, UnknownNameError
-from .layouts import array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
+from .layouts import SCALARS, array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
 from .pytree import LEAF, Tree, flatten, paths
 from .reps import Rep
 from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
@@ -107,23 +108,30 @@ def signature_of(
     key: list[object] = []
     arguments: list[RunTime] = []
     for k, value in enumerate(values):
+        kind = type(value)
         if k in static:
             key.append(_static_key(value, names[k]))
-        elif type(value) is np.ndarray and value.ndim and is_ready(value):
+        elif kind is np.ndarray and value.shape and is_ready(value):
             key.append(layout_of(value))
             arguments.append(value)
-        elif type(value) is float:
+        elif kind is float:
             key.append(float)
             arguments.append(np.float64(value))
-        elif type(value) is int and -(2**63) <= value < 2**63:
+        elif kind is int and -(2**63) <= value < 2**63:
             key.append(int)
             arguments.append(np.int64(value))
+        elif kind in SCALARS:
+            key.append(kind)
+            arguments.append(value)
         else:
-            _add(value, names[k], key, arguments)
+            add_leaves(value, names[k], key, arguments)
     return tuple(key), arguments
 
 
-def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) -> None:
+def add_leaves(value: object, name: str, key: list[object], arguments: list[RunTime]) -> None:
+    """What an argument of any kind adds to the signature, and to the values; the usual kinds have
+    a shorter way to the same in `signature_of`.
+    """
     leaves, tree = leaves_of(value, name)
     if tree is not LEAF:
         key.append(tree)
@@ -132,13 +140,22 @@ def _add(value: object, name: str, key: list[object], arguments: list[RunTime]) 
             key.append(_static_key(leaf.value, leaf.name))
             continue
         arguments.append(leaf.value)
-        scalar = bool if leaf.truth else leaf.type
-        key.append(layout_of(leaf.value) if isinstance(leaf.type, Array) else scalar)
+        key.append(layout_of(leaf.value) if isinstance(leaf.type, Array) else _class(leaf))
+
+
+def _class(leaf: Leaf) -> type:
+    """The class that a number's signature is: Python's for a number of Python's."""
+    if leaf.truth:
+        return bool
+    assert isinstance(leaf.type, Scalar)
+    return _PYTHON[leaf.type.dtype.kind] if leaf.type.weak else type(leaf.value)
+
+
+_PYTHON: dict[str, type] = {"i": int, "f": float, "c": complex}
 
 
 def _static_key(value: object, name: str) -> object:
-    if isinstance(value, float | complex):
-        return type(value), repr(value)
+    """What is equal for values that are the same in every way: 1 is not True, nor 0.0 -0.0."""
     if isinstance(value, Rep):
         trace()  # a leaked value: outside of a trace this is the error
     try:
@@ -150,7 +167,28 @@ def _static_key(value: object, name: str) -> object:
             "by its value",
             instead="a tuple, a NumPy array, or a frozen dataclass",
         ) from error
-    return type(value), value
+    key = _exact(value)
+    try:
+        hash(key)
+    except TypeError:  # an object with a hash of its own, of parts that have none
+        return type(value), value
+    return key
+
+
+def _exact(value: object) -> object:
+    kind: Any = type(value)
+    if isinstance(value, np.generic):
+        return kind, value.dtype, value.tobytes()
+    if isinstance(value, float | complex):
+        return kind, repr(value)
+    if isinstance(value, tuple):
+        return kind, tuple(map(_exact, cast("tuple[object, ...]", value)))
+    if isinstance(value, frozenset):
+        return kind, frozenset(map(_exact, cast("frozenset[object]", value)))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, f.name) for f in dataclasses.fields(value) if f.compare]
+        return kind, value, tuple(map(_exact, parts))
+    return kind, value
 
 
 def leaves_of(value: object, name: str) -> tuple[list[Leaf], Tree]:

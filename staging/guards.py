@@ -8,8 +8,7 @@ again at each call.
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, MutableMapping, MutableSequence, MutableSet
+from collections.abc import Callable, MutableMapping, MutableSequence, MutableSet, Sequence
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MethodType
 from typing import Any, Protocol, cast
@@ -18,10 +17,11 @@ import numpy as np
 
 from .context import Trace, current
 from .errors import Limitation, UserError
-from .layouts import layout_of, normalised
+from .layouts import is_ready, layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object
 from .locations import Location, caller
 from .reps import Arithmetic, Rep, rep_of
+from .sameness import is_container, is_scalar, items_of, same_as
 from .state import Undefined
 
 
@@ -88,23 +88,52 @@ class Attribute:
         return id(self.owner), self.name
 
 
+class _Nothing:
+    """The value that no place has."""
+
+
+NOTHING = _Nothing()
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """`test(what is there now)` must be true for the compiled function to be right.
 
     where : the line that read it
+    same : a value that passes the test whenever it is there; NOTHING where it may change inside
     """
 
     source: Source
     test: Callable[[Any], bool]
     where: Location
+    same: object = NOTHING
 
     def holds(self) -> bool:
         """Whether the place still has an equivalent value."""
         try:
             return self.test(self.source.read())
-        except (KeyError, ValueError, AttributeError):  # the variable is gone
+        except _GONE:
             return False
+
+
+_GONE = (KeyError, ValueError, AttributeError)  # what a place raises whose variable is gone
+
+
+def all_hold(guards: Sequence[Guard]) -> Callable[[], bool]:
+    """The function that says whether all of them hold: one pass, and for most values `is`."""
+    checks = tuple((g.source.read, g.same, g.test) for g in guards)
+
+    def holds() -> bool:
+        try:
+            for read, same, test in checks:
+                now = read()
+                if now is not same and not test(now):
+                    return False
+        except _GONE:
+            return False
+        return True
+
+    return holds
 
 
 @dataclass(slots=True)
@@ -162,6 +191,7 @@ intersection_update partition pop popitem popleft put remove resize reverse rota
 subtract symmetric_difference_update update __delitem__ __iadd__ __ior__ __setitem__
 """
 _CHANGING = frozenset(_NAMES.split())
+_MUTABLE = (MutableSequence, MutableMapping, MutableSet, np.ndarray)
 
 
 def check_method(f: object) -> None:
@@ -186,7 +216,7 @@ def load(source: Source, value: object) -> object:
     if isinstance(value, np.ndarray):
         return _capture(t, source, cast("np.ndarray", value))
     if source.key not in t.guards:
-        t.guards[source.key] = Guard(source, _test(value), caller())
+        t.guards[source.key] = _guard(source, value)
     _reach(t, value)
     return value
 
@@ -215,7 +245,7 @@ def _check_leak(value: Rep) -> None:
 
 def _is_fresh(owner: object, name: str, value: object) -> bool:
     """A property that makes a new object at each reading has no identity to guard."""
-    if isinstance(value, np.ndarray | MethodType) or _is_scalar(value) or _is_container(value):
+    if isinstance(value, np.ndarray | MethodType) or is_scalar(value) or is_container(value):
         return False
     return getattr(owner, name) is not value
 
@@ -241,18 +271,18 @@ def guard_unrewritten(f: FunctionType) -> None:
     sources += [Cell(cell, name) for name, cell in cells]
     for source in sources:
         value = source.read()
-        t.guards.setdefault(source.key, Guard(source, _test(value), caller()))
+        t.guards.setdefault(source.key, _guard(source, value))
         if is_users_function(value):
             guard_unrewritten(value)
 
 
 def _reach(t: RecordingTrace, value: object) -> None:
-    if id(value) in t.reached or _is_scalar(value):
+    if id(value) in t.reached or is_scalar(value):
         return
     t.reached[id(value)] = value
-    if _is_container(value):
+    if is_container(value):
         t.outside[id(value)] = value
-        for item in _items(value):
+        for item in items_of(value):
             _reach(t, item)
     elif is_users_object(value):
         t.outside[id(value)] = value
@@ -277,89 +307,17 @@ def _capture(t: RecordingTrace, source: Source, array: np.ndarray) -> object:
 
 
 def _has_layout(value: object, layout: object) -> bool:
-    return isinstance(value, np.ndarray) and layout_of(cast("np.ndarray", value)) == layout
-
-
-# Tests by kind of value.
-
-_MUTABLE = (MutableSequence, MutableMapping, MutableSet, np.ndarray)
-_SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic, enum.Enum, range, slice)
-
-
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, _SCALARS)
-
-
-def _is_container(value: object) -> bool:
-    kind: Any = type(value)
-    named = issubclass(kind, tuple) and hasattr(value, "_fields")
-    return named or kind in (list, tuple, dict, set, frozenset)
-
-
-def _items(value: object) -> list[object]:
-    if isinstance(value, dict):
-        table = cast(dict[object, object], value)
-        return [*table.keys(), *table.values()]
-    return list(cast("list[object]", value))
-
-
-def _test(value: object) -> Callable[[object], bool]:
-    if _is_scalar(value):
-        return lambda now: now is value or _same_scalar(now, value)
-    if isinstance(value, FunctionType):
-        return _same_function(value)
-    if isinstance(value, MethodType) and isinstance(value.__func__, FunctionType):
-        same = _same_function(value.__func__)
-        owner = value.__self__
-        return lambda now: (
-            isinstance(now, MethodType) and now.__self__ is owner and same(now.__func__)
-        )
-    if _is_container(value):
-        return _same_contents(value)
-    return lambda now: now is value
-
-
-def _same_scalar(a: object, b: object) -> bool:
-    if type(a) is not type(b):
+    """Whether the array, as kernels take it, has the layout."""
+    if not isinstance(value, np.ndarray):
         return False
-    if isinstance(a, float | complex | np.generic):
-        # The texts tell 0.0 from -0.0, and no NaN from another.
-        return repr(cast(object, a)) == repr(b)
-    return a == b
+    array = cast("np.ndarray", value)
+    try:
+        return layout_of(array if is_ready(array) else normalised(array, "it")) == layout
+    except Limitation:  # of another dtype now, which is refused when it is staged again
+        return False
 
 
-def _same_function(f: FunctionType) -> Callable[[object], bool]:
-    code, defaults, keywords, closure = f.__code__, f.__defaults__, f.__kwdefaults__, f.__closure__
-
-    def test(now: object) -> bool:
-        return (
-            isinstance(now, FunctionType)
-            and now.__code__ is code
-            and now.__defaults__ is defaults
-            and now.__kwdefaults__ is keywords
-            and now.__closure__ is closure
-        )
-
-    return test
-
-
-_LARGEST = 10_000
-
-
-def _same_contents(value: object) -> Callable[[object], bool]:
-    kind, items = type(value), _items(value)
-    if len(items) > _LARGEST:
-        raise Limitation(
-            f"a captured {kind.__name__} of {len(items)} elements",
-            why="its contents would be compared at each call",
-            instead="a NumPy array, or an argument",
-        )
-    tests = [_test(item) for item in items]
-
-    def test(now: object) -> bool:
-        if type(now) is not kind:
-            return False
-        found = _items(now)
-        return len(found) == len(tests) and all(t(x) for t, x in zip(tests, found, strict=True))
-
-    return test
+def _guard(source: Source, value: object) -> Guard:
+    """The guard of a place that has the value now."""
+    inside = isinstance(value, FunctionType | MethodType) or is_container(value)
+    return Guard(source, same_as(value), caller(), NOTHING if inside else value)

@@ -19,6 +19,7 @@ from .arguments import Binder, Key, RunTime, signature_of
 from .builtin_calls import callee
 from .context import current
 from .eager_mode import eager_call, in_eager_call, jit_disabled
+from .guards import all_hold
 from .nodes import Program
 from .targets import Executable
 from .tracebacks import trim
@@ -41,18 +42,25 @@ class Stats:
     compile_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled version of the function."""
+    """A compiled version of the function.
 
-    traced: Traced
-    executable: Executable
+    holds : whether everything taken from the surroundings is still as it was
+    """
+
+    __slots__ = ("_captured", "_result", "executable", "holds")
+
+    def __init__(self, traced: Traced, executable: Executable) -> None:
+        self.executable = executable
+        self.holds = all_hold(traced.guards)
+        self._captured = traced.captured
+        self._result = traced.result()
 
     def run(self, arguments: list[RunTime]) -> Any:
         """The user's result."""
-        whole = arguments + [read() for read in self.traced.captured]
-        check_sizes(self.traced.program, whole)
-        return self.traced.result(self.executable(whole))
+        if self._captured:
+            arguments = arguments + [read() for read in self._captured]
+        return self._result(self.executable(arguments))
 
 
 @dataclass(slots=True)
@@ -67,7 +75,7 @@ class Versions:
     def find(self) -> Compiled | None:
         """The version whose guards hold."""
         for entry in self.entries:
-            if entry.traced.holds():
+            if entry.holds():
                 return entry
         return None
 

@@ -19,18 +19,25 @@ _REFUSED = {
     "m": "time differences are not supported; use x.astype(np.int64)",
 }
 _SUPPORTED = frozenset(np.dtype(code) for code in "?bBhHiIlLqQfdFD")
+SCALARS = frozenset(dtype.type for dtype in _SUPPORTED)
+"""The classes of the numbers that parloom takes."""
 
 
 def layout_of(array: np.ndarray) -> Layout:
     """Dtype, rank, which sizes are 1, and whether the elements are contiguous: all other things may
     vary.
     """
-    return array.dtype, *[size == 1 for size in array.shape], array.flags.c_contiguous
+    shape = array.shape
+    ones = tuple([size == 1 for size in shape]) if 1 in shape else len(shape)
+    return array.dtype, ones, array.flags.c_contiguous
 
 
 def is_ready(array: np.ndarray) -> bool:
-    """Whether kernels take the array as it is (it must be an ndarray proper)."""
-    return array.dtype in _SUPPORTED and array.dtype.isnative and array.flags.aligned
+    """Whether kernels take the array as it is (it must be an ndarray proper).
+
+    The supported dtypes are native ones, and no other equals one of them.
+    """
+    return array.dtype in _SUPPORTED and array.flags.aligned
 
 
 def check_dtype(dtype: np.dtype[Any], name: str) -> None:

@@ -95,21 +95,44 @@ def unflatten(tree: Tree, leaves: Sequence[object]) -> object:
     return _build(tree, supply)
 
 
-def _is_tuple(kind: type) -> bool:
-    return issubclass(kind, tuple)
+Part = Callable[[Sequence[Any]], object]
+
+
+def assembler(tree: Tree, parts: Iterator[Part]) -> Part:
+    """`unflatten` prepared for many calls: each leaf's part picks from what the function gets.
+
+    >>> from operator import itemgetter
+    >>> pair = flatten((1, {"a": 2}))[1]
+    >>> assembler(pair, iter([itemgetter(1), itemgetter(0)]))([10, 20])
+    (20, {'a': 10})
+    """
+    if tree.kind is None:
+        return next(parts)
+    children = [assembler(child, parts) for child in tree.children]
+    return lambda values: _container(tree, [child(values) for child in children])
 
 
 def _build(tree: Tree, supply: Iterator[object]) -> object:
     if tree.kind is None:
         return next(supply)
-    items = [_build(child, supply) for child in tree.children]
+    return _container(tree, [_build(child, supply) for child in tree.children])
+
+
+def _is_tuple(kind: type) -> bool:
+    return issubclass(kind, tuple)
+
+
+def _container(tree: Tree, items: list[object]) -> object:
+    """The container with these items, which has the list for itself."""
+    if tree.kind is tuple:
+        return tuple(items)
     if tree.kind is list:
         return items
     if tree.kind is dict:
         return dict(zip(tree.names, items, strict=True))
     kind: Any = tree.kind
     if _is_tuple(kind):
-        return kind(*items) if tree.names else tuple(items)
+        return kind(*items)
     made: object = object.__new__(kind)  # past __init__ and __post_init__: they ran already
     for name, item in zip(tree.names, items, strict=True):
         object.__setattr__(made, name, item)

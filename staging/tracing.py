@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from .iteration import StagedSequence
 from .layouts import is_number_list
 from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
-from .pytree import LEAF, Tree, flatten, unflatten
+from .pytree import LEAF, Part, Tree, assembler, flatten, unflatten
 from .replay import Replay
 from .reps import Arithmetic, PythonBool, Rep, is_python, lift, rep_of
 from .state import is_dynamic
@@ -49,14 +50,21 @@ class Traced:
         """Whether everything taken from the surroundings is still as it was."""
         return all(guard.holds() for guard in self.guards)
 
-    def result(self, values: Sequence[Any]) -> object:
-        """The user's result from the program's results."""
-        supply = iter(
-            value.item() if weak else value for value, weak in zip(values, self.weak, strict=True)
-        )
-        return unflatten(
-            self.out_tree, [next(supply) if leaf is RESULT else leaf for leaf in self.out_leaves]
-        )
+    def result(self) -> Part:
+        """The function that makes the user's result from the program's results."""
+        places = iter(enumerate(self.weak))
+        parts = [
+            _picked(*next(places)) if leaf is RESULT else _always(leaf) for leaf in self.out_leaves
+        ]
+        return assembler(self.out_tree, iter(parts))
+
+
+def _picked(place: int, weak: bool) -> Part:
+    return (lambda values: values[place].item()) if weak else itemgetter(place)
+
+
+def _always(leaf: object) -> Part:
+    return lambda values: leaf
 
 
 class _Result:

@@ -315,6 +315,20 @@ def test_errors_show_only_the_users_lines(target: str) -> None:
     assert "return x[steps], steps" in str(error.value)
 
 
+SCALE = np.array(2.0)
+
+
+@pytest.mark.parametrize("target", ["cpu", "python"])
+def test_arrays_without_axes(target: str) -> None:
+    @pm.jit(target=target)
+    def f(x: Any) -> Any:
+        return x * SCALE, SCALE + 1.0, SCALE
+
+    scaled, number, scale = f(np.ones(2))
+    assert (scaled.tolist(), number, scale) == ([2.0, 2.0], 3.0, 2.0)
+    assert scale is not SCALE
+
+
 def test_names_do_not_collide() -> None:
     @pm.jit
     def fault(owned: Any, power: Any, check_arguments: Any, np: Any) -> Any:

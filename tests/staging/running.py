@@ -12,7 +12,7 @@ import parloom as pm
 from parloom.patterns.reference import interpret
 from parloom.staging.arguments import Binder, signature_of
 from parloom.staging.nodes import Op
-from parloom.staging.tracing import Traced, check_sizes, trace_function
+from parloom.staging.tracing import Traced, trace_function
 from parloom.staging.traversal import walk_stmts
 
 O = TypeVar("O", bound=Op)
@@ -31,8 +31,7 @@ def run_traced(
     binder = Binder(f, static)
     _, arguments = signature_of(binder.bind(args, {}), binder.names, binder.static)
     whole = [*arguments, *(read() for read in traced.captured)]
-    check_sizes(traced.program, whole)
-    return traced.result(list(interpret(traced.program, whole)))
+    return traced.result()(interpret(traced.program, whole))
 
 
 def everywhere(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from parloom.staging import errors
+from parloom.staging.guards import all_hold
 from parloom.staging.tracing import Traced, trace_function
 
 from .running import run_traced
@@ -54,11 +55,18 @@ def guarded(traced: Traced) -> list[str]:
 
 def changed(monkeypatch: pytest.MonkeyPatch, traced: Traced, name: str, value: object) -> bool:
     """Whether the guards see another value of a global variable."""
+    at_once = all_hold(traced.guards)
     assert traced.holds()
+    assert at_once()
     with monkeypatch.context() as patch:
         patch.setitem(globals(), name, value)
         found = not traced.holds()
+        assert at_once() is not found
+        patch.delitem(globals(), name)
+        assert not traced.holds()
+        assert not at_once()
     assert traced.holds()
+    assert at_once()
     return found
 
 
@@ -94,12 +102,15 @@ def test_what_called_functions_capture_is_guarded_too(monkeypatch: pytest.Monkey
 
 def test_containers_are_guarded_by_contents() -> None:
     traced = trace_function(lambda x: x * TABLE["rates"][0], (1.0,))
+    at_once = all_hold(traced.guards)
     TABLE["rates"].append(3.0)
     try:
         assert not traced.holds()
+        assert not at_once()
     finally:
         TABLE["rates"].pop()
     assert traced.holds()
+    assert at_once()
 
 
 def test_attributes_of_captured_objects_are_guarded() -> None:
@@ -153,6 +164,26 @@ def test_arrays_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed(monkeypatch, traced, "WEIGHTS", [1.0])
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.arange(3.0).astype(">f8"),
+        np.zeros(25, np.uint8)[1:].view(np.float64),
+        np.zeros(49, np.uint8)[1:].view(np.float64)[::2],
+        np.array(2.0),
+    ],
+    ids=["byte order", "alignment", "strides", "no axis"],
+)
+def test_captured_arrays_are_normalised(monkeypatch: pytest.MonkeyPatch, weights: Any) -> None:
+    monkeypatch.setitem(globals(), "WEIGHTS", weights)
+    f = lambda x: x * WEIGHTS
+    traced = trace_function(f, (X,))
+    np.testing.assert_array_equal(run_traced(traced, f, X), X * weights)
+    assert not changed(monkeypatch, traced, "WEIGHTS", weights.copy())
+    assert changed(monkeypatch, traced, "WEIGHTS", weights.astype(np.float32))
+    assert changed(monkeypatch, traced, "WEIGHTS", weights.astype(object))
+
+
 def test_cells_and_attributes_that_hold_arrays() -> None:
     bias = np.array([1.0, 0.0, 0.0])
 
@@ -163,6 +194,11 @@ def test_cells_and_attributes_that_hold_arrays() -> None:
     assert run_traced(traced, f, X) == 8.0
     bias = np.array([1.0, 1.0, 1.0])
     assert run_traced(traced, f, X) == 10.0
+    at_once = all_hold(traced.guards)
+    CONFIG.weights, weights = None, CONFIG.weights
+    assert not at_once()
+    CONFIG.weights = weights
+    assert at_once()
     bias = np.ones(4)
     with pytest.raises(errors.ShapeError, match="axis 0 of bias has size 4"):
         run_traced(traced, f, X)
