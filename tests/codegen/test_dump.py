@@ -46,7 +46,7 @@ def test_a_script_is_run_and_its_kernels_written_down(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
         [sys.executable, "-m", "parloom", "kernels", "--function", "twice", "script.py", "it"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "PARLOOM_PRINTER": "llvm"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr == "done with it\n"
@@ -59,8 +59,9 @@ def test_a_script_is_run_and_its_kernels_written_down(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def cpu(tmp_path: Path) -> Iterator[Recorder]:
+def cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """The target `cpu`, writing down."""
+    monkeypatch.delenv("PARLOOM_PRINTER", raising=False)
     recorder = Recorder(tmp_path)
     targets.register("cpu", lambda: recorder)
     yield recorder

@@ -38,8 +38,7 @@ def test_what_is_read_is_what_runs(printer: str, folder: Path) -> None:
 
 
 def test_the_report_says_where_the_code_came_from(folder: Path) -> None:
-    made: Any = pm.jit(scaled).explain(X)
-    found: Any = pm.jit(scaled).explain(X)
+    made, found = (pm.jit(scaled).on(printer="llvm").explain(X) for _ in range(2))
     assert dict(made.sections())["machine code"] == "printer llvm, compiled by this process: new"
     assert dict(found.sections())["machine code"] == "printer llvm, from the disk cache"
     assert '"cache": "hit"' in found.to_json()

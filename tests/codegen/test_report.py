@@ -22,7 +22,7 @@ def unit_rows(x: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    return unit_rows.explain(np.ones((4, 3)))
+    return unit_rows.on(printer="llvm").explain(np.ones((4, 3)))
 
 
 def test_the_prompt_shows_one_line(report: Any) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import parloom as pm
-from parloom.codegen.llvm import engine
 
 X = np.zeros(50)
 M = np.zeros(50, np.bool_)
@@ -19,8 +18,8 @@ M = np.zeros(50, np.bool_)
 def optimised(function: Callable[..., Any], *args: Any) -> str:
     """The LLVM IR of a program's kernels after all passes."""
     jitted: Any = pm.jit(function)
-    text = jitted.explain(*args).source("llvm")
-    return str(engine.module(text, re.findall(r"define void @parloom_(\w+)", text)))
+    text: str = jitted.on(printer="llvm").explain(*args).optimised()
+    return text
 
 
 def vectors_of(text: str, instruction: str) -> set[str]:
