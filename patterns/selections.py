@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..staging.context import trace
-from ..staging.reps import ScalarRep, described
+from ..staging.descriptions import described
+from ..staging.reps import ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
 from .collections import Collection, Rows

@@ -18,11 +18,12 @@ from types import CellType, FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
 from .context import current
+from .descriptions import described
 from .errors import Limitation, StagingTypeError
 from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
-from .reps import Rep, described, staged_function
+from .reps import Rep, staged_function
 from .signatures import misfit, written
 from .virtualize import is_rewritten, virtualize
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from .context import trace
+from .descriptions import described, public_names
 from .errors import CheckFailed, Limitation, StagingTypeError, UnknownNameError
 from .locations import caller
 from .narrowing import UNCHECKED, holds, narrowed
@@ -123,26 +124,6 @@ def unknown_attribute(rep: object, name: str) -> AttributeError:
     if isinstance(rep, Arithmetic) and is_method(name):
         what = f"ndarray.{name} is not supported on staged values"
     return UnknownNameError(what, instead=instead_of(name, known))
-
-
-_INTERNAL = frozenset(
-    {
-        "array", "at", "axis", "broadcast", "call", "cell", "count_nonzero", "domain", "element",
-        "fixed", "hint", "holds", "of", "operand", "place", "scalar", "seen", "sizes",
-        "staged_element", "staged_length", "storage", "type", "view",
-    }
-)  # fmt: skip
-
-
-def public_names(kind: type) -> list[str]:
-    """The attributes of a class of staged values that are for the user."""
-    return sorted(n for n in dir(kind) if not n.startswith("_") and n not in _INTERNAL)
-
-
-def described(rep: object) -> str:
-    """A staged value in a message, by its repr: "a staged f64[x_0]", "the rows of a staged ..."."""
-    text = f"{rep!r}"[1:-1]
-    return text if text.startswith("the ") else f"a {text}"
 
 
 def _trap(what: str, why: str, instead: str) -> NoReturn:

@@ -14,9 +14,10 @@ import pytest
 import parloom as pm
 from parloom.patterns.arrays import ArrayRep
 from parloom.patterns.collections import Rows
+from parloom.staging.descriptions import public_names
 from parloom.staging.errors import CheckFailed, UserError
 from parloom.staging.primitives import POWER
-from parloom.staging.reps import ScalarRep, public_names
+from parloom.staging.reps import ScalarRep
 from parloom.staging.tracing import trace_function
 
 from .running import run
