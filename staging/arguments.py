@@ -36,6 +36,7 @@ class Binder:
 
     names : of the parameters, in order
     static : the positions of those whose value belongs to the signature
+    takes_out : whether the function has a parameter for `out` of its own
     """
 
     def __init__(self, function: Callable[..., Any], static_argnames: Sequence[str] = ()) -> None:
@@ -50,6 +51,7 @@ class Binder:
             )
         self.static = frozenset(k for k, n in enumerate(self.names) if n in static_argnames)
         self.kinds = tuple(p.kind for p in parameters)
+        self.takes_out = "out" in self.names or inspect.Parameter.VAR_KEYWORD in self.kinds
         self._positional = all(
             k in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
             for k, p in zip(self.kinds, parameters, strict=True)

@@ -85,6 +85,10 @@ class UnknownNameError(UserError, AttributeError):
     """An attribute that staged values do not have; says which one is meant, if one is near."""
 
 
+class ReadOnlyError(UserError, ValueError):
+    """An array to write results to that may not be written to."""
+
+
 class CheckFailed(UserError, ValueError):
     """A check that the program makes while it runs: an empty reduction, sizes that must agree."""
 

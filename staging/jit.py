@@ -19,8 +19,11 @@ from .arguments import Binder, Key, RunTime, signature_of
 from .builtin_calls import callee
 from .context import current
 from .eager_mode import eager_call, in_eager_call, jit_disabled
+from .errors import Limitation
 from .guards import all_hold
 from .nodes import Program
+from .outputs import Outputs, deliver
+from .pytree import flatten
 from .targets import Executable
 from .tracebacks import trim
 from .tracing import Traced, check_sizes, trace_values
@@ -48,19 +51,27 @@ class Compiled:
     holds : whether everything taken from the surroundings is still as it was
     """
 
-    __slots__ = ("_captured", "_result", "executable", "holds")
+    __slots__ = ("_captured", "_result", "_traced", "executable", "holds")
 
     def __init__(self, traced: Traced, executable: Executable) -> None:
         self.executable = executable
         self.holds = all_hold(traced.guards)
+        self._traced = traced
         self._captured = traced.captured
         self._result = traced.result()
 
-    def run(self, arguments: list[RunTime]) -> Any:
-        """The user's result."""
+    def run(self, arguments: list[RunTime], out: object = None) -> Any:
+        """The user's result, written to the arrays of `out` if there are any."""
         if self._captured:
             arguments = arguments + [read() for read in self._captured]
-        return self._result(self.executable(arguments))
+        if out is None:
+            return self._result(self.executable(arguments))
+        traced = self._traced
+        check_sizes(traced.program, arguments)
+        outputs = Outputs.of(out, traced.out_tree)
+        outputs.check(traced.expected(arguments))
+        values, _ = flatten(self._result(self.executable(arguments)))
+        return outputs.deliver(values)
 
 
 @dataclass(slots=True)
@@ -100,11 +111,19 @@ class Jitted(Generic[P, R]):
         self._variants: dict[tuple[object, ...], Jitted[P, R]] = {}
         self._stats = Stats()
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: object, **kwargs: Any) -> R: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        """The function's result; with `out`, in the arrays that are given there (outputs.py)."""
+        out = self._taken_out(kwargs) if kwargs else None
         if current() is not None:  # inside another staged function: part of it
+            if out is not None:
+                raise _out_inside(self)
             return cast(R, callee(self.function)(*args, **kwargs))
         if jit_disabled():
-            return self.eager(*args, **kwargs)
+            return self._eager(args, kwargs, out)
         try:
             values = self._binder.bind(args, kwargs)
             key, arguments = signature_of(values, self._binder.names, self._binder.static)
@@ -113,19 +132,32 @@ class Jitted(Generic[P, R]):
             if found is None:
                 found = self._make(key, values, arguments)
             self._stats.calls += 1
-            return cast(R, found.run(arguments))
+            return cast(R, found.run(arguments, out))
         except BaseException as error:
             trim(error)
             raise
 
-    def eager(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    @overload
+    def eager(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def eager(self, *args: Any, out: object, **kwargs: Any) -> R: ...
+    def eager(self, *args: Any, **kwargs: Any) -> R:
         """The user's own function, unrewritten, on arrays that carry the pattern vocabulary."""
+        return self._eager(args, kwargs, self._taken_out(kwargs))
+
+    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: object) -> R:
         if in_eager_call():  # inside another function's eager call: part of it
-            return self.function(*args, **kwargs)
-        bound = enumerate(self._binder.bind(args, kwargs))
-        values = [v if k in self._binder.static else _wrap(v) for k, v in bound]
-        with eager_call():
-            return cast(R, _unwrap(self._binder.call(self.function, values)))
+            result: Any = self.function(*args, **kwargs)
+        else:
+            bound = enumerate(self._binder.bind(args, kwargs))
+            values = [v if k in self._binder.static else _wrap(v) for k, v in bound]
+            with eager_call():
+                result = _unwrap(self._binder.call(self.function, values))
+        return cast(R, result if out is None else deliver(out, result))
+
+    def _taken_out(self, kwargs: dict[str, Any]) -> object:
+        """Takes `out` from a call's keywords, unless it is a parameter of the function."""
+        return None if self._binder.takes_out else kwargs.pop("out", None)
 
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Program:
         """The staged program for arguments like these; nothing is compiled or kept."""
@@ -199,6 +231,14 @@ class Jitted(Generic[P, R]):
 
 
 _registry = threading.Lock()
+
+
+def _out_inside(jitted: Jitted[Any, Any]) -> Limitation:
+    return Limitation(
+        f"out= in a call of {jitted!r} inside of a staged function",
+        why="arrays are values there: nothing is written in place",
+        instead="y[...] = f(x)",
+    )
 
 
 class Bound:

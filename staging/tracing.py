@@ -21,6 +21,7 @@ from .iteration import StagedSequence
 from .layouts import is_number_list
 from .locations import Location
 from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
+from .outputs import Expected, expected_result, expected_value, sizes_of
 from .pytree import LEAF, Part, Tree, assembler, flatten, unflatten
 from .replay import Replay
 from .reps import Arithmetic, PythonBool, Rep, is_python, lift, rep_of
@@ -57,6 +58,13 @@ class Traced:
             _picked(*next(places)) if leaf is RESULT else _always(leaf) for leaf in self.out_leaves
         ]
         return assembler(self.out_tree, iter(parts))
+
+    def expected(self, arguments: Sequence[Any]) -> list[Expected | None]:
+        """What is known of each leaf of the result before the program runs; None where it is no
+        number."""
+        sizes = sizes_of(self.program, arguments)
+        supply = (expected_result(r.type, sizes) for r in self.program.body.operands)
+        return [next(supply) if x is RESULT else expected_value(x) for x in self.out_leaves]
 
 
 def _picked(place: int, weak: bool) -> Part:
