@@ -26,7 +26,7 @@ from .byte_counts import bytes_of, readable
 from .cache_entry import Identity, Unusable, decode, encode
 from .cache_entry import environment as environment_of
 from .cache_folder import Folder
-from .environment import environment
+from .environment import FOLDERS, environment
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Fetched(Generic[T]):
         return self.outcome == HIT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CacheInfo:
     """The disk cache, and what it did in this process.
 
@@ -91,6 +91,9 @@ class CacheInfo:
             if outcome != HIT:
                 found[outcome] += n
         return dict(found)
+
+    def __repr__(self) -> str:
+        return f"<CacheInfo: {self.hits} hits, {self.misses} misses; print shows it>"
 
     def __str__(self) -> str:
         """The report in a few lines."""
@@ -132,20 +135,26 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def fetch(
-    kind: str, key: str, build: Callable[[], bytes], load: Callable[[bytes], T]
+    kind: str,
+    key: str,
+    build: Callable[[], bytes],
+    load: Callable[[bytes], T],
+    folders: tuple[str, ...] = FOLDERS,
 ) -> Fetched[T]:
     """What `load` makes of the entry's bytes, which are on disk or else built and stored.
 
     kind : a word, what the bytes are
     key : digest of what `build` makes them from; versions and the processor are added here
     load : raises Unusable if this process cannot use the bytes; they are then built anew
+    folders : those of parloom's source that have a part in what `build` makes of the key's matter
     """
     with contextlib.ExitStack() as stack:
         folder = _open(stack)
         if isinstance(folder, str):
             _count(kind, folder)
             return Fetched(load(build()), folder)
-        identity = Identity(kind, key, environment())
+        limit = cap()
+        identity = Identity(kind, key, environment(folders))
         found = _find(folder, identity, load)
         if isinstance(found, str):
             reason = _why_new(folder, identity) if found == NEW else found
@@ -155,7 +164,7 @@ def fetch(
                 _count(kind, reason)
                 data = build()
                 value = load(data)
-                _write(folder, identity, data)
+                _write(folder, identity, data, limit)
                 return Fetched(value, reason)
         _count(kind, HIT)
         return found
@@ -236,9 +245,8 @@ def _why_new(folder: Folder, identity: Identity) -> str:
     return NEW
 
 
-def _write(folder: Folder, identity: Identity, contents: bytes) -> None:
+def _write(folder: Folder, identity: Identity, contents: bytes, limit: int) -> None:
     data = encode(identity, contents)
-    limit = cap()
     if len(data) > limit:
         _not_written(f"an entry of {len(data)} bytes is larger than the cache, {limit} bytes")
         return

@@ -17,12 +17,15 @@ import numpy as np
 
 from .objects import host
 
-_FOLDERS = ("codegen", "dsls", "patterns", "staging", "transforms")
+FOLDERS = ("codegen", "dsls", "patterns", "staging", "transforms")
 
 
 @cache
-def environment() -> Mapping[str, str]:
-    """Each dependence by its name."""
+def environment(folders: tuple[str, ...] = FOLDERS) -> Mapping[str, str]:
+    """Each dependence by its name.
+
+    folders : the folders of our own source that have a part in it
+    """
     machine = host()
     return MappingProxyType(
         {
@@ -30,7 +33,7 @@ def environment() -> Mapping[str, str]:
             "numpy": np.__version__,
             "numba": _version("numba"),
             "llvmlite": _version("llvmlite"),
-            "parloom": source_digest(),
+            "parloom": source_digest(folders),
             "processor": f"{machine.triple} {machine.cpu} {machine.features}",
         }
     )
@@ -47,11 +50,11 @@ def _version(package: str) -> str:
     return importlib.metadata.version(package)
 
 
-def source_digest() -> str:
+def source_digest(folders: tuple[str, ...]) -> str:
     """Digest of parloom's own source, found beside this file through links or without."""
     digest = hashlib.sha256()
     root = os.path.dirname(os.path.dirname(__file__))
-    for folder in _FOLDERS:
+    for folder in folders:
         for path in sorted(_sources(os.path.join(root, folder))):
             digest.update(f"{path[len(root) :]}\0".encode())
             with open(path, "rb", buffering=0) as file:

@@ -36,7 +36,8 @@ class Loop:
         "straight", vector instructions by another way; "scalar"
     lanes : the vector type that most of its instructions have, "4 x double"; "" if none has one
     step : elements that a turn of a vectorised loop takes; 0 if not known
-    reads, writes : the arrays that it loads from and stores to
+    reads, writes : the arrays that it loads from and stores to; by the printer "numba", which loses
+        their names, the slots of the call's table
     calls : functions that it calls, other than LLVM's own
     copies : how often it is there
     """

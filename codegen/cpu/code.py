@@ -19,6 +19,9 @@ from ..plain import load
 from ..python_text import print_kernels
 from ..runtime.launch import Bound, PlainBound
 
+# The folder of our source that makes machine code of a text; the others only make the text.
+MAKERS = ("codegen",)
+
 
 @dataclass(slots=True)
 class NativeBound:
@@ -151,7 +154,7 @@ def native(
         return objects.load(objects.ObjectCode(names, code), wanted)
 
     digest = hashlib.sha256(f"{text} {sorted(wanted.items())}".encode()).hexdigest()
-    found = cache.fetch(printer, digest, build, load)
+    found = cache.fetch(printer, digest, build, load, MAKERS)
     machine = MachineCode(printer, found.outcome, module)
     return NativeCode(found.value, whole_arrays(kernels), machine)
 

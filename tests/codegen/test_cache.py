@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import stat
@@ -14,6 +15,7 @@ import pytest
 from parloom.codegen import cache, environment
 from parloom.codegen.byte_counts import readable
 from parloom.codegen.cache_entry import Unusable
+from parloom.codegen.cpu.code import MAKERS
 from parloom.codegen.objects import host
 from tests.codegen.caches import CODE, Builder, as_it_is, entry, fetch
 
@@ -52,6 +54,7 @@ def test_the_report_reads_well(folder: Path) -> None:
         "  code: 1 hit\n"
         "  code: 1 new"
     )
+    assert repr(info) == "<CacheInfo: 1 hits, 1 misses; print shows it>"
 
 
 @pytest.mark.parametrize("name", ["python", "numpy", "numba", "llvmlite", "parloom", "processor"])
@@ -60,7 +63,7 @@ def test_another_environment_is_another_entry(
 ) -> None:
     fetch("k")
     elsewhere = {**environment.environment(), name: "another"}
-    monkeypatch.setattr(cache, "environment", lambda: elsewhere)
+    monkeypatch.setattr(cache, "environment", lambda _: elsewhere)
     assert fetch("k").outcome == f"other {name}"
     assert fetch("k").hit
     monkeypatch.undo()
@@ -74,11 +77,45 @@ def test_the_environment_names_versions_and_processor() -> None:
     assert host().cpu in found["processor"]
 
 
-def test_the_digest_of_the_source_reads_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = environment.source_digest()
-    assert environment.source_digest() == whole
-    monkeypatch.setattr(environment, "_FOLDERS", ("codegen", "staging"))
-    assert environment.source_digest() != whole
+def test_each_folder_of_the_source_has_its_part() -> None:
+    digests = {environment.source_digest((folder,)) for folder in environment.FOLDERS}
+    assert len({*digests, environment.source_digest(environment.FOLDERS)}) == 6
+    assert environment.source_digest(("codegen",)) in digests
+
+
+def test_the_source_that_makes_an_entry_is_part_of_it(folder: Path) -> None:
+    cache.fetch("code", "k", Builder(), as_it_is, ("codegen",))
+    assert fetch("k").outcome == "other parloom"
+    assert cache.fetch("code", "k", Builder(), as_it_is, ("codegen",)).hit
+
+
+@pytest.mark.parametrize("module", ["objects", "native", "llvm/engine", "numba/engine"])
+def test_what_makes_machine_code_of_a_text_is_all_in_one_folder(module: str) -> None:
+    """Its digest alone is part of an entry of machine code (MAKERS)."""
+    assert MAKERS == ("codegen",)
+    seen: set[Path] = set()
+    waiting = [CODEGEN / f"{module}.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += imported(path)
+    assert CODEGEN / "native.py" in seen
+    assert all(path.is_relative_to(CODEGEN) for path in seen)
+
+
+CODEGEN = Path(__file__).parents[2] / "codegen"
+
+
+def imported(path: Path) -> list[Path]:
+    """The modules of ours that a module imports, at its head or within."""
+    found: list[Path] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            names = [base / name.name for name in node.names]
+            found += [p.with_suffix(".py") for p in (base, *names) if p.with_suffix(".py").exists()]
+    return found
 
 
 def test_files_are_private_and_whole(folder: Path) -> None:

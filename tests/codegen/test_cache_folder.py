@@ -256,6 +256,7 @@ def test_the_size_must_be_a_number(folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PARLOOM_CACHE_SIZE", "1 GB")
     with pytest.raises(ValueError, match=r"PARLOOM_CACHE_SIZE must be a number of bytes .* '1 GB'"):
         fetch("k")
+    assert list(folder.iterdir()) == []
 
 
 def test_what_killed_processes_left_goes_after_an_hour(folder: Path) -> None:
