@@ -7,6 +7,7 @@ llvmlite takes a lock around each call, so this may run in several threads.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
 import sys
@@ -123,9 +124,7 @@ def load(code: ObjectCode, signatures: Mapping[str, Signature]) -> dict[str, Nat
 
 def _resolve(code: bytes) -> None:
     # LLVM ends the process on a symbol that it cannot resolve, so look first.
-    needed = _undefined(code)
-    _libraries(any(name.startswith("_ZGV") for name in needed))
-    missing = [n for n in needed if _FOREIGN.match(n) or not llvm.address_of_symbol(n)]
+    missing = [n for n in _undefined(code) if _FOREIGN.match(n) or not has_symbol(n)]
     if missing:
         raise UnresolvedSymbol(f"native code needs {', '.join(missing)}")
 
@@ -158,12 +157,19 @@ def _undefined(code: bytes) -> list[str]:
     return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
 
 
+def has_symbol(name: str) -> bool:
+    """Whether object code may refer to the symbol: this process or the C library defines it."""
+    _load_libraries()
+    return bool(llvm.address_of_symbol(name))
+
+
 @cache
-def _libraries(vector: bool) -> None:
+def _load_libraries() -> None:
+    """The mathematical libraries, as far as the C library has them."""
     if sys.platform == "linux":
-        llvm.load_library_permanently("libm.so.6")
-        if vector:
-            llvm.load_library_permanently("libmvec.so.1")
+        for library in ("libm.so.6", "libmvec.so.1"):
+            with contextlib.suppress(RuntimeError):
+                llvm.load_library_permanently(library)
 
 
 @cache
@@ -188,5 +194,9 @@ def _new_machine() -> Any:
 
 @cache
 def _initialise() -> None:
+    # Loops with a float sum in index order: the elements in vectors, then the sum of the lanes in
+    # order. Off by default on x86-64, although it gives the same bits. It holds for all LLVM code
+    # of the process.
+    llvm.set_option("parloom", "-force-ordered-reductions=true")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

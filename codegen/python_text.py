@@ -40,7 +40,9 @@ from ..transforms.kernel_ir import (
     While,
 )
 from ..transforms.kernel_walk import leaves
-from .scalar_functions import FUNCTIONS, TRANSCENDENTAL, source
+from . import transcendental
+from .scalar_functions import FUNCTIONS, source
+from .vector_math import TRANSCENDENTAL, routine_for
 
 _PRECEDENCE = {
     "or": 1, "and": 2, "not": 3,
@@ -53,7 +55,7 @@ _UNARY = 11
 _SELECT = 0
 
 # What variables must not be called.
-RESERVED = frozenset([*FUNCTIONS, "fma"])
+RESERVED = frozenset([*FUNCTIONS, *transcendental.FUNCTIONS, "fma"])
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
 _NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE}
 # Helper functions that depend on the kind of the operands.
@@ -107,6 +109,7 @@ class Printer:
     renamed: dict[str, str] = field(default_factory=dict[str, str])
     last: Location | None = None
     intrinsics: dict[str, None] = field(default_factory=dict[str, None])
+    functions: dict[str, None] = field(default_factory=dict[str, None])
 
     def function(self, function: Function, prefix: str) -> list[str]:
         """The lines of one function."""
@@ -247,19 +250,28 @@ class Printer:
         return self.call(expr), _ATOM
 
     def call(self, expr: Prim) -> str:
-        """A helper function, in float64 where it calls the C library."""
+        """A helper function, or one of the C library."""
         name, args = expr.primitive.name, expr.args
         kind = args[0].dtype.kind
         if kind == "f" and name in TRANSCENDENTAL:
-            wide = tuple(converted(a, np.dtype(np.float64)) for a in args)
-            found = f"{self.helper(_BY_KIND.get((name, kind), name))}({self.arguments(wide)})"
-            return found if expr.dtype == np.float64 else f"np.{expr.dtype.name}({found})"
+            return self.transcendental(expr)
         given = self.arguments(args)
         if name in ("left_shift", "right_shift"):
             given += f", {expr.dtype.itemsize * 8}"
         if name == "power":
             given += f", {self.text(Literal(expr.dtype.type(1)))}"
         return self.narrowed(expr, f"{self.helper(_BY_KIND.get((name, kind), name))}({given})")
+
+    def transcendental(self, expr: Prim) -> str:
+        """A function of the C library, in float64 where it has none for float32."""
+        name = expr.primitive.name
+        inner: np.dtype[np.generic] = np.dtype(routine_for(name, expr.dtype).dtype)
+        given = self.arguments(tuple(converted(a, inner) for a in expr.args))
+        if (name, "f") in _BY_KIND:  # a helper may give float64
+            return self.narrowed(expr, f"{self.helper(_BY_KIND[name, 'f'])}({given})")
+        self.functions[name] = None
+        found = f"{name}({given})"
+        return found if inner == expr.dtype else f"np.{expr.dtype.name}({found})"
 
     def narrowed(self, expr: Prim, text: str) -> str:
         """Wrapped in the dtype where Python or Numba would widen."""
@@ -463,10 +475,11 @@ def print_kernels(
         if wanted(function)
     ]
     helpers = source(printer.helpers)
-    head = "import math\n\n" if "math." in helpers else ""
-    head += "import numpy as np"
-    names = sorted({*printer.intrinsics, *re.findall(r"\blibm_\w+", helpers)})
+    head = "import numpy as np"
+    if printer.intrinsics:
+        head += f"\nfrom parloom.codegen.numba.intrinsics import {', '.join(printer.intrinsics)}"
+    names = sorted({*printer.functions, *re.findall(r"\bc_\w+", helpers)})
     if names:
-        head += f"\nfrom parloom.codegen.numba.intrinsics import {', '.join(names)}"
+        head += f"\nfrom parloom.codegen.transcendental import {', '.join(names)}"
     parts = (head, helpers, *functions)
     return "\n\n\n".join(part.rstrip() for part in parts if part) + "\n"

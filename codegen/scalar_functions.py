@@ -2,14 +2,12 @@
 
 What Python or Numba computes otherwise than NumPy is spelled out here: division and remainder by
 zero and of the least integer, shifts by the width or more, conversions out of range, minima with
-NaN, and exceptions where NumPy gives a value. Each helper stands in a kernel's text by its source.
-The transcendental ones take and give float64 and call the C library.
+NaN. Each helper stands in a kernel's text by its source.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Iterable
 from types import FunctionType
@@ -17,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .numba.intrinsics import libm_exp2, libm_pow
+from .transcendental import c_pow
 
 
 def minimum(a: Any, b: Any) -> Any:
@@ -129,7 +127,7 @@ def power_float(x: Any, y: Any) -> Any:
         return np.sqrt(x)
     if y == -1.0:
         return 1.0 / x
-    return libm_pow(x, y)
+    return c_pow(x, y)
 
 
 def left_shift(a: Any, b: Any, width: Any) -> Any:
@@ -205,106 +203,11 @@ def complex_divide(a: Any, b: Any) -> Any:
     return complex((a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale)
 
 
-def exp(x: Any) -> Any:
-    return math.exp(x) if x <= 709.782712893384 else x * np.inf
-
-
-def exp2(x: Any) -> Any:
-    return libm_exp2(x)
-
-
-def expm1(x: Any) -> Any:
-    return math.expm1(x) if x <= 709.782712893384 else x * np.inf
-
-
-def log(x: Any) -> Any:
-    return math.log(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
-
-
-def log2(x: Any) -> Any:
-    return math.log2(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
-
-
-def log10(x: Any) -> Any:
-    return math.log10(x) if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
-
-
-def log1p(x: Any) -> Any:
-    return math.log1p(x) if x > -1.0 else (-np.inf if x == -1.0 else np.nan)
-
-
-def sin(x: Any) -> Any:
-    return math.sin(x) if x - x == 0.0 else np.nan
-
-
-def cos(x: Any) -> Any:
-    return math.cos(x) if x - x == 0.0 else np.nan
-
-
-def tan(x: Any) -> Any:
-    return math.tan(x) if x - x == 0.0 else np.nan
-
-
-def arcsin(x: Any) -> Any:
-    return math.asin(x) if x >= -1.0 and x <= 1.0 else np.nan
-
-
-def arccos(x: Any) -> Any:
-    return math.acos(x) if x >= -1.0 and x <= 1.0 else np.nan
-
-
-def arctan(x: Any) -> Any:
-    return math.atan(x)
-
-
-def arctan2(y: Any, x: Any) -> Any:
-    return math.atan2(y, x)
-
-
-def hypot(x: Any, y: Any) -> Any:
-    return np.hypot(x, y)
-
-
-def sinh(x: Any) -> Any:
-    return math.sinh(x) if x >= -710.4758600739439 and x <= 710.4758600739439 else x * np.inf
-
-
-def cosh(x: Any) -> Any:
-    return math.cosh(x) if x >= -710.4758600739439 and x <= 710.4758600739439 else x * x * np.inf
-
-
-def tanh(x: Any) -> Any:
-    return math.tanh(x)
-
-
 FUNCTIONS: dict[str, FunctionType] = {
     name: value
     for name, value in list(globals().items())
     if isinstance(value, FunctionType) and value.__module__ == __name__
 }
-TRANSCENDENTAL = frozenset(
-    [
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arctan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "hypot",
-        "power",
-    ]
-)
 
 
 def source(names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .patterns.eager import Array
-from .patterns.public import asarray, collect, range
+from .patterns.public import asarray, collect, erf, erfc, range
 from .staging import targets as _targets
 from .staging.eager_mode import disable_jit
 from .staging.errors import InternalError, Limitation, ParloomError, UserError
@@ -96,6 +96,8 @@ __all__ = [
     "clear_cache",
     "collect",
     "disable_jit",
+    "erf",
+    "erfc",
     "jit",
     "memory",
     "range",

@@ -23,6 +23,8 @@ from ..staging import pytree
 from ..staging.errors import ShapeError, StagingTypeError
 from ..staging.jit import register_eager
 from ..staging.layouts import is_number_list
+from ..staging.primitives import Primitive
+from ..staging.types import Scalar
 from .eager_collections import Collection, Rows
 from .eager_patterns import Patterns, Selector, gather
 from .semantics import Extents
@@ -172,6 +174,14 @@ def collect(shape: int | Sequence[int], f: Selector) -> Any:
     return gather(sizes, lambda index: f(*index))
 
 
+def apply_primitive(primitive: Primitive, x: object) -> Any:
+    """A primitive of one argument that is no ufunc, on a number or an array."""
+    array = asarray(x)
+    (to,) = primitive.loop((Scalar(array.dtype),))
+    found: Any = primitive.function(array.astype(to.dtype))
+    return found.view(Array) if isinstance(found, np.ndarray) else found
+
+
 def wrap(value: object) -> Any:
     """A call's argument for eager mode: arrays and lists of numbers, also inside, as eager arrays.
 
@@ -206,4 +216,4 @@ def _unwrapped_leaf(leaf: object) -> object:
 
 register_eager(wrap, unwrap)
 
-__all__ = ["Array", "asarray", "collect", "unwrap", "wrap"]
+__all__ = ["Array", "apply_primitive", "asarray", "collect", "unwrap", "wrap"]

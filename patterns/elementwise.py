@@ -11,7 +11,7 @@ import numpy as np
 from ..staging import reps
 from ..staging.context import trace
 from ..staging.narrowing import UNCHECKED, needs_check
-from ..staging.primitives import BY_UFUNC
+from ..staging.primitives import BY_UFUNC, Primitive
 from ..staging.reps import Rep, ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
@@ -60,6 +60,19 @@ def apply(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> Rep:
     return elementwise(
         lambda *elements: reps.scalar_ufunc(ufunc, elements), inputs, name or f"np.{ufunc.__name__}"
     )
+
+
+def apply_primitive(primitive: Primitive, x: object, what: str) -> Rep:
+    """A primitive of one argument that is no ufunc, on a number or an array."""
+
+    def value(v: ScalarRep) -> ScalarRep:
+        return reps.apply_primitive(primitive, v)
+
+    rep = reps.lift(x)
+    if not isinstance(rep, ScalarRep):
+        return elementwise(value, (rep,), what)
+    found: Rep = reps.strong(value(rep))
+    return found
 
 
 def _checked_once(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> tuple[Rep, ...]:

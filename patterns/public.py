@@ -1,4 +1,4 @@
-"""Public functions that give a staged collection in a trace and an eager one elsewhere."""
+"""Public functions: staged in a trace, eager elsewhere."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..staging.context import current
+from ..staging.primitives import ERF, ERFC, Primitive
 from ..staging.reps import ScalarRep, lift
-from . import collections, conversions, eager, eager_collections, emit, sizes
+from . import collections, conversions, eager, eager_collections, elementwise, emit, sizes
 
 
 def range(*bounds: Any) -> Any:
@@ -44,10 +45,34 @@ def asarray(value: Any) -> Any:
     return rep if isinstance(rep, ScalarRep) else conversions.as_array(rep)
 
 
+def erf(x: Any) -> Any:
+    """The error function of a number, or of each element of an array.
+
+    >>> erf([-1.0, 0.0, 1.0])
+    Array([-0.84270079,  0.        ,  0.84270079])
+    """
+    return _apply(ERF, x)
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x), exact also where erf(x) is near 1.
+
+    >>> float(erfc(0.0)), 0 < float(erfc(10.0)) < 1e-44
+    (1.0, True)
+    """
+    return _apply(ERFC, x)
+
+
+def _apply(primitive: Primitive, x: Any) -> Any:
+    if current() is None:
+        return eager.apply_primitive(primitive, x)
+    return elementwise.apply_primitive(primitive, x, f"pm.{primitive.name}")
+
+
 def _parameter_names(f: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's positional parameters, for the loop's indices."""
     code = getattr(f, "__code__", None)
     return () if code is None else tuple(code.co_varnames[: code.co_argcount])
 
 
-__all__ = ["asarray", "collect", "range"]
+__all__ = ["asarray", "collect", "erf", "erfc", "range"]

@@ -279,14 +279,18 @@ _UFUNCS: dict[str, np.ufunc] = {
         name: getattr(np, name) for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10")
     },
     **{name: getattr(np, name) for name in ("log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{name: getattr(np, name) for name in ("hypot", "isnan", "isinf", "isfinite")},
+    **{name: getattr(np, name) for name in ("hypot", "cbrt", "isnan", "isinf", "isfinite")},
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
     "fabs": np.absolute,
     "pow": np.power,
 }
+_PRIMITIVES = {"erf": p.ERF, "erfc": p.ERFC}
 _ROUNDINGS: dict[str, np.ufunc] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
 
 
@@ -302,11 +306,13 @@ def _math(name: str) -> None:
         floats = tuple(convert(lift_scalar(a), WEAK_FLOAT) for a in args)
         if name in _UFUNCS:
             return apply_ufunc(_UFUNCS[name], floats)
+        if name in _PRIMITIVES:
+            return apply_primitive(_PRIMITIVES[name], *floats)
         if name in _ROUNDINGS:
             return convert(cast(ScalarRep, apply_ufunc(_ROUNDINGS[name], floats)), WEAK_INT)
         raise Limitation(
             f"math.{name} is not supported on staged values",
-            instead=f"one of {', '.join(sorted({*_UFUNCS, *_ROUNDINGS}))}",
+            instead=f"one of {', '.join(sorted({*_UFUNCS, *_PRIMITIVES, *_ROUNDINGS}))}",
         )
 
 

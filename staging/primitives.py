@@ -1,15 +1,17 @@
 """The scalar primitives: one row each, with their algebra beside them.
 
 A primitive is a NumPy ufunc (its loops decide the types, its values are the semantics) or one of
-the few scalar operations that NumPy spells differently (`select`). Properties are data that rules
-and reducers read.
+the few scalar operations that NumPy spells differently (`select`) or lacks (`erf`). Properties are
+data that rules and reducers read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ class Primitive:
     `commutative`, `associative` hold for every bit pattern of integers and bools; for floats
     `associative` means "NumPy's bounded tier lets us re-associate" (+ and *) or that it is exact
     (min, max). `identity` is the neutral element as a Python number, `None` without one. `cost` is
-    in units of one addition.
+    in units of one addition. `types` is a ufunc that has the loops of a function that is none.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Primitive:
     associative: bool = False
     identity: int | None = None
     cost: int = 1
+    types: np.ufunc | None = None
 
     def __repr__(self) -> str:
         return self.name
@@ -61,10 +64,11 @@ _WEAK_KIND: dict[str, type] = {"i": int, "f": float, "c": complex}
 def _loop(p: Primitive, args: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], Scalar]:
     if p is SELECT:
         return _select_loop(args)
-    assert isinstance(p.function, np.ufunc)
+    ufunc = p.types or p.function
+    assert isinstance(ufunc, np.ufunc)
     weak = all(a.weak or a.dtype.kind == "b" for a in args) and any(a.weak for a in args)
     kinds = tuple(_WEAK_KIND[a.dtype.kind] if a.weak and not weak else a.dtype for a in args)
-    *ins, out = p.function.resolve_dtypes((*kinds, None))
+    *ins, out = ufunc.resolve_dtypes((*kinds, None))
     loop = tuple(Scalar(np.dtype(d), weak and np.dtype(d).kind != "b") for d in ins)
     return loop, Scalar(np.dtype(out), weak and np.dtype(out).kind != "b")
 
@@ -100,6 +104,16 @@ def _inverse_power(base: np.generic, exponent: np.generic) -> np.generic:
 
 def _select(cond: np.generic, a: np.generic, b: np.generic) -> np.generic:
     return a if cond else b
+
+
+def _by_math(function: Callable[[float], float]) -> Callable[..., Any]:
+    """A function of Python's `math` on floats of any shape."""
+
+    def elementwise(x: Any) -> Any:
+        values = [function(v) for v in x.ravel().tolist()]
+        return np.array(values, x.dtype).reshape(x.shape)[()]
+
+    return elementwise
 
 
 SELECT = Primitive("select", _select, 3)
@@ -140,6 +154,12 @@ HYPOT = Primitive("hypot", np.hypot, 2, cost=10)
 SINH = Primitive("sinh", np.sinh, 1, cost=30)
 COSH = Primitive("cosh", np.cosh, 1, cost=30)
 TANH = Primitive("tanh", np.tanh, 1, cost=30)
+ARCSINH = Primitive("arcsinh", np.arcsinh, 1, cost=40)
+ARCCOSH = Primitive("arccosh", np.arccosh, 1, cost=40)
+ARCTANH = Primitive("arctanh", np.arctanh, 1, cost=40)
+CBRT = Primitive("cbrt", np.cbrt, 1, cost=30)
+ERF = Primitive("erf", _by_math(math.erf), 1, cost=20, types=np.cbrt)
+ERFC = Primitive("erfc", _by_math(math.erfc), 1, cost=20, types=np.cbrt)
 
 MINIMUM = Primitive("minimum", np.minimum, 2, "", True, True)
 MAXIMUM = Primitive("maximum", np.maximum, 2, "", True, True)

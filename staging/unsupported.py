@@ -53,6 +53,8 @@ INSTEAD: Mapping[str, str] = {
     "reshape": "pm.collect(shape, lambda i, j: x[i * m + j]), x.ravel(), or before the call",
     "apply_along_axis": "x.rows.map(f) or x.cols.map(f)",
     "vectorize": "x.map(f)",
+    "erf": "pm.erf(x)",
+    "erfc": "pm.erfc(x)",
     "tolist": "the array itself: what the compiled function returns has tolist()",
     "fill": "np.full(shape, value)",
     "put": "np.where, or group_by(positions, size=n)",

@@ -18,6 +18,7 @@ from ..native import ArrayParam, NativeFunction, Param, ScalarParam, Signature, 
 from ..plain import load
 from ..python_text import print_kernels
 from ..runtime.launch import Bound, PlainBound
+from ..vector_math import routines
 
 # The folder of our source that makes machine code of a text; the others only make the text.
 MAKERS = ("codegen",)
@@ -117,7 +118,9 @@ def by_numba(kernels: Sequence[Kernel]) -> NativeCode:
 
         return engine.module(text, wanted)
 
-    return native("numba", without_comments(text), module, wanted, kernels)
+    # The LLVM text names the routines that it calls, this one does not.
+    key = f"{routines()} {without_comments(text)}"
+    return native("numba", key, module, wanted, kernels)
 
 
 def by_llvm(kernels: Sequence[Kernel], text: str) -> NativeCode:

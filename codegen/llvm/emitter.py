@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...staging.errors import InternalError
+from ..vector_math import Routine
 
 
 def llvm_type(dtype: np.dtype[np.generic]) -> str:
@@ -75,14 +76,14 @@ class Emitter:
 
     slots : stack slots, at the function's entry, which LLVM turns into registers
     declared : outside functions that are called, with their declarations
-    used : helper functions of helpers.py that are called
+    used : functions of helpers.py that are called, with the routines that they wrap
     loops : what is said about loops, as metadata
     """
 
     lines: list[str] = field(default_factory=list[str])
     slots: list[str] = field(default_factory=list[str])
     declared: dict[str, str] = field(default_factory=dict[str, str])
-    used: dict[str, None] = field(default_factory=dict[str, None])
+    used: dict[str, Routine | None] = field(default_factory=dict[str, Routine | None])
     loops: list[str] = field(default_factory=list[str])
     count: int = 0
 
@@ -153,6 +154,13 @@ class Emitter:
         attributes = "" if known else " nobuiltin nounwind willreturn memory(none)"
         self.declared[name] = f"declare {result} @{name}({types}){attributes}"
         return self.op(f"call {result} @{name}({', '.join(map(str, args))})", dtype)
+
+    def call_defined(
+        self, name: str, args: tuple[Value, ...], dtype: np.dtype[np.generic], wraps: Routine | None
+    ) -> Value:
+        """A call of a function of helpers.py."""
+        self.used[name] = wraps
+        return self.op(f"call {llvm_type(dtype)} @{name}({', '.join(map(str, args))})", dtype)
 
     def const(self, value: object, dtype: np.dtype[np.generic]) -> Value:
         """A constant of the dtype."""

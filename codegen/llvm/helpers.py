@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ..vector_math import Routine, wrappers
+
+
+def definitions(used: Mapping[str, Routine | None]) -> list[str]:
+    """The functions of these names: wrappers of their routines, integer powers without one."""
+    powers = [line for name, r in used.items() if r is None for line in (*power(name), "")]
+    return [*powers, *wrappers(r for r in used.values() if r is not None)]
+
 
 def power(name: str) -> list[str]:
     """Integer power by repeated squaring, `power_i64` and so on: wraps; a negative exponent gives

@@ -391,7 +391,6 @@ def print_module(kernels: Sequence[Kernel]) -> str:
         for function in kernel.functions:
             if has_loops(function.body):
                 lines.extend(print_function(function, f"{kernel.name}_{function.name}", shared))
-    for name in shared.used:
-        lines.extend((*helpers.power(name), ""))
+    lines.extend(helpers.definitions(shared.used))
     declarations = sorted(shared.declared.values())
     return "\n".join((*lines, *declarations, *shared.loops)) + "\n"

@@ -13,6 +13,7 @@ import numpy as np
 from ...staging import primitives as p
 from ...staging.errors import InternalError
 from ...staging.primitives import Primitive
+from ..vector_math import TRANSCENDENTAL, routine_for
 from .emitter import BOOL, FLOAT64, INT64, Emitter, Value
 
 Args = tuple[Value, ...]
@@ -160,18 +161,17 @@ def _floor_divide_float(e: Emitter, a: Value, b: Value, dtype: Dtype) -> Value:
 def _power(e: Emitter, args: Args, dtype: Dtype) -> Value:
     if dtype.kind != "f":
         name = f"power_{dtype.kind}{dtype.itemsize * 8}"
-        e.used[name] = None
-        return e.op(f"call {args[0].type} @{name}({args[0]}, {args[1]})", dtype)
-    x, y = (convert(e, a, FLOAT64) for a in args)
-    found = e.call("pow", (x, y), FLOAT64)
-    one = e.const(1, FLOAT64)
+        return e.call_defined(name, args, dtype, None)
+    x, y = args
+    found = _transcendental("power")(e, args, dtype)
+    one = e.const(1, dtype)
     for exponent, value in (
         (-1.0, e.binary("fdiv", one, x)),
-        (0.5, e.call(_intrinsic("sqrt", FLOAT64), (x,), FLOAT64)),
+        (0.5, e.call(_intrinsic("sqrt", dtype), (x,), dtype)),
         (2.0, e.binary("fmul", x, x)),
     ):
-        found = e.select(e.compare("fcmp oeq", y, e.const(exponent, FLOAT64)), value, found)
-    return convert(e, found, dtype)
+        found = e.select(e.compare("fcmp oeq", y, e.const(exponent, dtype)), value, found)
+    return found
 
 
 def _minimum(less: str, integer: str) -> Rule:
@@ -301,12 +301,18 @@ def _exact(name: str) -> Rule:
     return rule
 
 
-def _libm(name: str) -> Rule:
-    """The C library's function, in float64."""
+def _transcendental(name: str) -> Rule:
+    """The C library's function, in float64 where it has none for float32."""
 
     def rule(e: Emitter, args: Args, dtype: Dtype) -> Value:
-        wide = tuple(convert(e, a, FLOAT64) for a in args)
-        return convert(e, e.call(name, wide, FLOAT64), dtype)
+        routine = routine_for(name, dtype)
+        inner: Dtype = np.dtype(routine.dtype)
+        given = tuple(convert(e, a, inner) for a in args)
+        if routine.lanes:
+            found = e.call_defined(routine.callee, given, inner, routine)
+        else:
+            found = e.call(routine.callee, given, inner)
+        return convert(e, found, dtype)
 
     return rule
 
@@ -375,7 +381,6 @@ _RULES: dict[Primitive, Rule] = {
     p.DIVIDE: _divide,
     p.FLOOR_DIVIDE: _floor_divide,
     p.REMAINDER: _remainder,
-    p.POWER: _power,
     p.NEGATIVE: _negative,
     p.POSITIVE: lambda e, args, dtype: args[0],
     p.ABSOLUTE: _absolute,
@@ -386,24 +391,8 @@ _RULES: dict[Primitive, Rule] = {
     p.CEIL: _exact("ceil"),
     p.TRUNC: _exact("trunc"),
     p.RINT: _exact("rint"),
-    p.EXP: _libm("exp"),
-    p.EXP2: _libm("exp2"),
-    p.EXPM1: _libm("expm1"),
-    p.LOG: _libm("log"),
-    p.LOG2: _libm("log2"),
-    p.LOG10: _libm("log10"),
-    p.LOG1P: _libm("log1p"),
-    p.SIN: _libm("sin"),
-    p.COS: _libm("cos"),
-    p.TAN: _libm("tan"),
-    p.ARCSIN: _libm("asin"),
-    p.ARCCOS: _libm("acos"),
-    p.ARCTAN: _libm("atan"),
-    p.ARCTAN2: _libm("atan2"),
-    p.HYPOT: _libm("hypot"),
-    p.SINH: _libm("sinh"),
-    p.COSH: _libm("cosh"),
-    p.TANH: _libm("tanh"),
+    **{q: _transcendental(q.name) for q in p.ALL if q.name in TRANSCENDENTAL},
+    p.POWER: _power,
     p.MINIMUM: _minimum("olt", "lt"),
     p.MAXIMUM: _minimum("ogt", "gt"),
     p.EQUAL: _comparison("eq", "oeq"),

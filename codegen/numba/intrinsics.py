@@ -16,9 +16,6 @@ _fma64 = _libm.fma
 _fma64.argtypes, _fma64.restype = [ctypes.c_double] * 3, ctypes.c_double
 _fma32 = _libm.fmaf
 _fma32.argtypes, _fma32.restype = [ctypes.c_float] * 3, ctypes.c_float
-_pow, _exp2 = _libm.pow, _libm.exp2
-_pow.argtypes, _pow.restype = [ctypes.c_double] * 2, ctypes.c_double
-_exp2.argtypes, _exp2.restype = [ctypes.c_double], ctypes.c_double
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -32,21 +29,3 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     if np.result_type(a, b, c) == np.float32:
         return np.float32(_fma32(float(a), float(b), float(c)))
     return np.float64(_fma64(a, b, c))
-
-
-def libm_pow(x: Any, y: Any) -> Any:
-    """C's pow of float64s: `math.pow` raises where C gives inf or NaN.
-
-    >>> print(libm_pow(-8.0, 1 / 3), libm_pow(10.0, 400.0))
-    nan inf
-    """
-    return np.float64(_pow(x, y))
-
-
-def libm_exp2(x: Any) -> Any:
-    """C's exp2 of a float64.
-
-    >>> print(libm_exp2(0.5))
-    1.4142135623730951
-    """
-    return np.float64(_exp2(x))

@@ -42,6 +42,7 @@ from numba.core.runtime import nrt
 from numba.core.typing import templates
 from numba.np import numpy_support
 
+from .. import transcendental, vector_math
 from ..native import ArrayParam, Param, Signature
 from . import intrinsics
 from .engine import KernelTextError
@@ -168,6 +169,10 @@ class _Library(codegen.CPUCodeLibrary):
     def link(self) -> Any:
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        called = {f.name for f in self._final_module.functions if f.is_declaration}
+        wrapped = [r for r in vector_math.routines() if r.callee in called]
+        text = "\n".join(vector_math.wrappers(wrapped))
+        self._final_module.link_in(llvm.parse_assembly(text))
         return self._final_module
 
 
@@ -295,23 +300,28 @@ for _real in (types.float64, types.float32):
     imputils.lower_builtin(intrinsics.fma, _real, _real, _real)(_lower_fma)
 
 
-def _add_libm(function: Any, arity: int) -> None:
-    """A function of the C library, which LLVM takes as it is: plain Python calls the same."""
-    symbol = function.__name__.removeprefix("libm_")
-    doubles = (types.float64,) * arity
-    cases = (typing.signature(types.float64, *doubles),)
-    templates.infer_global(function)(type("_Libm", (templates.ConcreteTemplate,), {"cases": cases}))
+def _add_routines(function: Any, routines: Sequence[vector_math.Routine]) -> None:
+    """A function of the C library, by its routines."""
+    signatures = {r: (getattr(types, r.dtype),) * (1 + r.arity) for r in routines}
+    cases = tuple(typing.signature(*s) for s in signatures.values())
+    template = type("_Routines", (templates.ConcreteTemplate,), {"cases": cases})
+    templates.infer_global(function)(template)
+    for r, (_, *arguments) in signatures.items():
+        imputils.lower_builtin(function, *arguments)(_calls(r))
 
+
+def _calls(routine: vector_math.Routine) -> Any:
     def lower(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
-        double = ir.DoubleType()
-        type_ = ir.FunctionType(double, [double] * arity)
-        callee = cgutils.get_or_insert_function(builder.module, type_, symbol)
-        for attribute in ("nobuiltin", "nounwind", "readnone"):
-            callee.attributes.add(attribute)
+        real = context.get_value_type(signature.return_type)
+        type_ = ir.FunctionType(real, [real] * routine.arity)
+        callee = cgutils.get_or_insert_function(builder.module, type_, routine.callee)
+        if not routine.lanes:  # a wrapper has its attributes where it is defined
+            for attribute in ("nobuiltin", "nounwind", "readnone"):
+                callee.attributes.add(attribute)
         return builder.call(callee, arguments)
 
-    imputils.lower_builtin(function, *doubles)(lower)
+    return lower
 
 
-_add_libm(intrinsics.libm_pow, 2)
-_add_libm(intrinsics.libm_exp2, 1)
+for _called, _function in transcendental.FUNCTIONS.items():
+    _add_routines(_function, vector_math.routines_of(transcendental.NAMES[_called]))

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from parloom.patterns import public
 from parloom.patterns.generators import Collect, Reduce
 from parloom.patterns.numpy_api import creation
 from parloom.staging import errors
+from tests.compare import assert_agree
 from tests.patterns.staged import agree, interpret, loops, stage
 
 X = np.random.default_rng(1).normal(size=(5, 3))
@@ -101,6 +104,20 @@ def test_small_integers_widen() -> None:
     i = np.full(4, 2**30, np.int32)
     agree(lambda i: (i.sum(), i.prod(), i.mean(), (i > 0).sum()), i)
     agree(lambda i: i.sum(axis=0), i.reshape(2, 2))
+
+
+def test_error_functions() -> None:
+    """NumPy has none; numbers and arrays of any float, and of integers, by Python's."""
+    for function, python in ((public.erf, math.erf), (public.erfc, math.erfc)):
+        for x in (X, V.astype(np.float32), np.arange(3), NAN):
+            kind = np.float32 if x.dtype == np.float32 else np.float64
+            expected = np.vectorize(python)(x).astype(kind)
+            assert_agree(interpret(function, x), expected)
+            assert_agree(np.asarray(function(x)), expected)
+            assert_agree(interpret(function, x[0]), expected[0])
+            assert_agree(function(x[0]), expected[0])
+    with pytest.raises(errors.StagingTypeError, match="erf is not defined for c128"):
+        stage(public.erf, X + 1j)
 
 
 def test_empty_arrays() -> None:

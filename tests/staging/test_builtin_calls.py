@@ -47,6 +47,11 @@ def test_builtins() -> None:
             math.floor(x),
             math.sqrt(abs(x)),
             math.pi,
+            math.erf(x),
+            math.erfc(x),
+            math.asinh(x),
+            math.acosh(x * x + 1),
+            math.atanh(x / 3),
         )
 
     for x in (-2.5, 0.5, 2.5):
