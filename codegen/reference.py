@@ -19,8 +19,8 @@ class InterpretedProgram:
 
     result: Result
 
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        """The results: new arrays and NumPy scalars."""
+    def __call__(self, arguments: Sequence[Any], into: Sequence[Any] = ()) -> list[Any]:
+        """The results: new arrays and NumPy scalars; nothing is written to `into`."""
         return list(interpret(self.result.program, arguments))
 
     def report(self) -> Report:

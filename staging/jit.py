@@ -26,7 +26,7 @@ from .outputs import Outputs, deliver
 from .pytree import flatten
 from .targets import Executable
 from .tracebacks import trim
-from .tracing import Traced, check_sizes, trace_values
+from .tracing import RESULT, Traced, check_sizes, trace_values
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,9 +69,12 @@ class Compiled:
         traced = self._traced
         check_sizes(traced.program, arguments)
         outputs = Outputs.of(out, traced.out_tree)
-        outputs.check(traced.expected(arguments))
-        values, _ = flatten(self._result(self.executable(arguments)))
-        return outputs.deliver(values)
+        expected = traced.expected(arguments)
+        outputs.check(expected)
+        written = outputs.direct(expected, arguments)
+        into = [w for w, leaf in zip(written, traced.out_leaves, strict=True) if leaf is RESULT]
+        values, _ = flatten(self._result(self.executable(arguments, into)))
+        return outputs.deliver(values, written)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 Everything that can be wrong with them is found before anything is written: what the program's
 types say before it runs, sizes that it computes when it is done. Results are computed first and
-copied then, so that an array may overlap the arguments.
+copied then, so that an array may overlap the arguments. Where nothing speaks against it, a target
+may write to the array itself.
 """
 
 from __future__ import annotations
@@ -51,19 +52,39 @@ class Outputs:
                 )
             check_array(array, name, expected)
 
-    def deliver(self, values: Sequence[Any]) -> Any:
+    def direct(self, found: Sequence[Expected | None], arguments: Sequence[Any]) -> Sequence[Given]:
+        """The arrays that a target may write to: contiguous, apart from each other and from the
+        arguments. None of them if the size of another one is not known: it may not fit."""
+        pairs = [(a, e) for a, e in zip(self.arrays, found, strict=True) if a is not None]
+        if any(e is None or None in e.shape for _, e in pairs):
+            return [None] * len(self.arrays)
+        given = [array for array, _ in pairs]
+        others = [x for x in arguments if isinstance(x, np.ndarray)]
+        return [
+            None if array is None or not is_free(array, given, others) else np.asarray(array)
+            for array in self.arrays
+        ]
+
+    def deliver(self, values: Sequence[Any], written: Sequence[Given] = ()) -> Any:
         """Writes the values; the user's result, in which each array that was given stands itself.
 
-        A value that shares memory with one of the arrays is copied before.
+        A value that is the one of `written` is there already; another one that shares memory with
+        one of the arrays is copied before.
         """
         self.check([expected_value(value) for value in values])
         given = [array for array in self.arrays if array is not None]
-        values = [apart(value, given) for value in values]
-        pairs = list(zip(self.arrays, values, strict=True))
-        for array, value in pairs:
-            if array is not None:
-                np.copyto(array, value)
-        return unflatten(self.tree, [v if array is None else array for array, v in pairs])
+        results: list[Any] = []
+        waiting: list[tuple[np.ndarray, Any]] = []
+        for k, (value, array) in enumerate(zip(values, self.arrays, strict=True)):
+            if array is None:
+                results.append(apart(value, given))
+                continue
+            results.append(array)
+            if not written or value is not written[k]:
+                waiting.append((array, apart(value, given)))
+        for array, value in waiting:
+            np.copyto(array, value)
+        return unflatten(self.tree, results)
 
 
 def deliver(out: object, result: object) -> Any:
@@ -170,6 +191,17 @@ def check_array(array: np.ndarray, name: str, expected: Expected) -> None:
         raise ShapeError(f"{name} has shape {array.shape}, the result {wanted}")
     if not array.flags.writeable:
         raise ReadOnlyError(f"{name} is read-only", instead="an array that may be written to")
+
+
+def is_free(array: np.ndarray, given: Sequence[np.ndarray], others: Sequence[Any]) -> bool:
+    """Whether a target may write to the array, one of `given`."""
+    apart_from = [*(x for x in given if x is not array), *others]
+    return (
+        array.flags.c_contiguous
+        and array.flags.aligned
+        and sum(x is array for x in given) == 1
+        and not any(np.may_share_memory(array, other) for other in apart_from)
+    )
 
 
 def apart(value: Any, given: Sequence[np.ndarray]) -> Any:

@@ -16,9 +16,12 @@ from .tracing import Traced
 class Executable(Protocol):
     """A compiled program."""
 
-    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+    def __call__(self, arguments: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any]:
         """The program's results for arguments in the order of its parameters: ndarrays and NumPy
         scalars. ShapeError where the arguments' sizes do not fit together.
+
+        into : for each result None, or an array of its dtype and shape, contiguous and apart from
+            all others, that the result may be, if nothing can raise once it is written to
         """
         ...
 

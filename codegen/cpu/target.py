@@ -7,8 +7,9 @@ Two printers compile the same Kernel IR and give the same bits: `llvm`, the defa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ...staging.decisions import Decision
@@ -16,19 +17,29 @@ from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Op
 from ...staging.passes import Options, Result, run
 from ...staging.tracing import Traced
-from ...transforms.kernel_ir import Kernel
+from ...transforms.kernel_ir import Buffer, Kernel
 from ...transforms.kernel_walk import nodes
 from ...transforms.lower_program import lower_program
 from ...transforms.pipelines import CPU
 from ...transforms.storage import Reuse, find_reuse
+from ..direct_results import direct_results
 from ..host_text import print_host
 from ..machine_code import MachineCode
 from ..python_text import print_kernels
 from ..report import Report
-from ..runtime.host import load_host
+from ..runtime.host import Run, load_host, with_launches
 from ..runtime.launch import Code, Launcher
 from ..target import cpu_problems, refuse
 from . import code
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A launch, by its name in the sequential part, and the buffer of a result."""
+
+    name: str
+    launcher: Launcher
+    buffer: Buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +47,35 @@ class CpuProgram:
     """A compiled program: call it with arguments in the order of the program's parameters.
 
     run : its sequential part, which launches the kernels
+    direct : results that a launch may write to the user's arrays, by their position
     sources : the kernels' text by printer, "python" to read whichever compiled; "host" is the
         sequential part's
     machine : what was compiled, for reading; None where nothing was
     """
 
     result: Result
-    run: Callable[..., tuple[Any, ...]]
+    run: Run
+    direct: Mapping[int, Direct]
     sources: Mapping[str, str]
     machine: MachineCode | None = None
 
-    def __call__(self, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """The results: new arrays and NumPy scalars.
+    def __call__(self, arguments: Sequence[Any], into: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The results: new arrays and NumPy scalars, or arrays of `into` (staging/targets.py).
 
         Raises what the program's checks raise, ShapeError where the arguments' sizes do not fit.
         """
-        return self.run(*arguments)
+        return (self.writing(into) if into else self.run)(*arguments)
+
+    def writing(self, into: Sequence[Any]) -> Run:
+        """The sequential part, with launches that write to these arrays where they may."""
+        given: dict[str, dict[Buffer, Any]] = {}
+        for k, place in self.direct.items():
+            if into[k] is not None:
+                given.setdefault(place.name, {})[place.buffer] = into[k]
+        launches = {p.name: p.launcher for p in self.direct.values() if p.name in given}
+        return with_launches(
+            self.run, {name: partial(f, into=given[name]) for name, f in launches.items()}
+        )
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
@@ -109,7 +133,13 @@ def program(
     """The compiled kernels with the sequential part around them."""
     host = print_host(result.program, launchers, reuse)
     texts = {"python": sources["python"], "host": host.text, **sources}
-    return CpuProgram(result, load_host(host, result.program), texts)
+    kernels = {op: launcher.kernel for op, launcher in launchers.items()}
+    names = {launcher: name for name, launcher in host.launches.items()}
+    direct = {
+        k: Direct(names[launchers[op]], launchers[op], buffer)
+        for k, (op, buffer) in direct_results(result.program, kernels).items()
+    }
+    return CpuProgram(result, load_host(host, result.program), direct, texts)
 
 
 def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:

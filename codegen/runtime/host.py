@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +20,10 @@ from . import memory
 FILENAME = "<parloom host>"
 
 
-def load_host(host: HostText, program: Program) -> Callable[..., tuple[Any, ...]]:
+Run = Callable[..., tuple[Any, ...]]
+
+
+def load_host(host: HostText, program: Program) -> Run:
     """The function: arguments in the order of the program's parameters, arrays and NumPy scalars of
     their types; the results are new arrays and NumPy scalars.
 
@@ -47,8 +51,13 @@ def load_host(host: HostText, program: Program) -> Callable[..., tuple[Any, ...]
         "owned": owned,
         "power": POWER.evaluate,
     }
-    found: Callable[..., tuple[Any, ...]] = namespace[host.name]
+    found: Run = namespace[host.name]
     return found
+
+
+def with_launches(run: Run, launches: Mapping[str, Callable[..., Any]]) -> Run:
+    """The same function, with other launches by some names."""
+    return FunctionType(run.__code__, {**run.__globals__, **launches})
 
 
 def copied(array: np.ndarray) -> np.ndarray:

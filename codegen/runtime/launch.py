@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,9 +90,12 @@ class Launcher:
             for function in kernel.functions
         }
 
-    def __call__(self, *values: Any) -> tuple[Any, ...]:
+    def __call__(
+        self, *values: Any, into: Mapping[Buffer, Array] = MappingProxyType({})
+    ) -> tuple[Any, ...]:
         """The values of the loop's binders, from those of `operands`.
 
+        into : arrays to use where others would be allocated
         Raises the error of the lowest fault; MemoryError where results do not fit.
         """
         extents = tuple(read(values) for read in self._extents)
@@ -107,7 +111,10 @@ class Launcher:
                 launch.states[buffer] = new(buffer, (chunks, *shapes[buffer]))
             for buffer in output.results:
                 if buffer.space is Space.OUTPUT:
-                    launch.arguments[buffer] = new(buffer, shapes[buffer])
+                    given = into.get(buffer)
+                    launch.arguments[buffer] = (
+                        new(buffer, shapes[buffer]) if given is None else given
+                    )
         return launch.run()
 
     def _reader(self, extent: Extent) -> Callable[[Sequence[Any]], int]:

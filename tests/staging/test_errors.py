@@ -123,7 +123,7 @@ def test_errors_of_the_running_program_have_the_users_line() -> None:
         def __init__(self, traced: Any) -> None:
             self.traced = traced
 
-        def __call__(self, arguments: Any) -> list[Any]:
+        def __call__(self, arguments: Any, into: Any = ()) -> list[Any]:
             return list(reference.interpret(self.traced.program, arguments))
 
         def report(self) -> object:

@@ -30,7 +30,7 @@ class Interpreted:
     traced: Traced
     options: Mapping[str, object]
 
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+    def __call__(self, arguments: Sequence[Any], into: Sequence[Any] = ()) -> list[Any]:
         return list(interpret(self.traced.program, arguments))
 
     def report(self) -> object:
