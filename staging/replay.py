@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import is_
 
+from .bindings import Bindings
 from .builder import Builder
 from .nodes import Block, Node, Op, Operand, Program, Stmt, Var, operand_dim
 from .traversal import map_fields, type_vars
@@ -26,9 +27,9 @@ class Replay:
     Override `statement` (return the operands for the binders, or `None` for the default copy).
     """
 
-    def __init__(self, builder: Builder, env: dict[Var, Operand] | None = None) -> None:
+    def __init__(self, builder: Builder, env: Bindings | None = None) -> None:
         self.builder = builder
-        self.env: dict[Var, Operand] = {} if env is None else env
+        self.env = Bindings() if env is None else env
 
     # What a pass overrides.
 

@@ -218,6 +218,8 @@ class _Unify(Replay):
 def _program(recording: RecordingTrace, name: str, params: Sequence[Var], body: Block) -> Program:
     captured: list[Captured] = list(recording.captured.values())
     old = (*params, *(c.param for c in captured))
+    if not recording.merged:
+        return Program(name, tuple(recording.sizes), old, Block((), body.stmts, body.results), ())
     builder = Builder()
     replay = _Unify(builder, recording)
     sizes = replay.fresh([s for s in recording.sizes if s not in recording.merged])

@@ -8,6 +8,7 @@ from ..staging.nodes import Block, Operand, Stmt, Var
 from ..staging.replay import Replay
 from ..staging.traversal import free_vars, type_vars
 from .definitions import Definitions
+from .trampoline import Steps, run
 
 
 class Demand(Replay):
@@ -23,24 +24,32 @@ class Demand(Replay):
         self.definitions = definitions
 
     def block(self, block: Block) -> Block:
-        outside = dict(self.env)
-        try:
+        with self.env.scope():
             return super().block(block)
-        finally:
-            self.env = outside
 
     def demand(self, operand: Operand) -> Operand:
         """The operand's value in the innermost open block, with whatever it needs."""
+        found: Operand = run(self.demanding(operand))
+        return found
+
+    def demanding(self, operand: Operand) -> Steps:
+        """The steps of `demand`: chains of definitions may be long."""
         if not isinstance(operand, Var) or operand in self.env:
             return self.operand(operand)
         stmt = self.definitions.stmt(operand)
         if stmt is None:
             raise InternalError(f"{operand!r} was asked for where it cannot be computed", where=())
         for need in needs(stmt):
-            self.demand(need)
-        replaced = self.statement(stmt)
+            if need not in self.env:
+                yield self.demanding(need)
+        replaced = yield self.replacing(stmt)
         self.bind(stmt, self.copy(stmt) if replaced is None else replaced)
         return self.operand(operand)
+
+    def replacing(self, stmt: Stmt) -> Steps:
+        """The steps of `statement`; override both where a replacement demands something itself."""
+        yield from ()
+        return self.statement(stmt)
 
 
 def needs(stmt: Stmt) -> tuple[Var, ...]:

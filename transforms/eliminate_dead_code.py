@@ -11,7 +11,7 @@ from ..staging.builder import Builder
 from ..staging.nodes import ORDERED, Block, Const, Operand, Program, Stmt, Var
 from ..staging.primitives import ADD
 from ..staging.replay import Replay, replay_program
-from ..staging.traversal import block_effects, blocks, effects, operands, type_vars
+from ..staging.traversal import block_effects, blocks, effects, operands, type_vars, walk_stmts
 from ..staging.types import INDEX, Type
 from .definitions import Definitions, Source, define
 
@@ -48,6 +48,8 @@ def eliminate_dead_code(program: Program) -> Program:
     """
     live = _Liveness(define(program))
     live.program(program)
+    if all(live.needs_all_of(stmt) for stmt in walk_stmts(program.body)):
+        return program
     return replay_program(program, lambda builder: _Eliminate(builder, live))
 
 
@@ -67,6 +69,11 @@ class _Liveness:
             self._type(param.type)
         while self._pending:
             self._mark(self._pending.pop())
+
+    def needs_all_of(self, stmt: Stmt) -> bool:
+        """Whether the statement stays as it is."""
+        loop = isinstance(stmt.op, MultiLoop)
+        return stmt in self.stmts and (not loop or self.vars.issuperset(stmt.binders))
 
     def _block(self, block: Block) -> None:
         """A block whose results are needed."""
@@ -164,7 +171,7 @@ class _Eliminate(Replay):
         names = [b.name for b in binders]
         facts = [b.facts for b in binders]
         found = self.builder.emit(_counting(kept, lengths), names, stmt.sources, facts)
-        self.env.update(zip(binders, found, strict=bool(binders)))
+        self.env.bind(zip(binders, found, strict=bool(binders)))
 
 
 def _counting(loop: MultiLoop, lengths: Sequence[bool]) -> MultiLoop:

@@ -106,22 +106,23 @@ class MergeFilter(MergeLoops):
 
     def merge_filter(self, match: FilterMatch) -> None:
         """Emits filter and consumer as one loop over the filter's domain."""
-        outside, elements = dict(self.env), dict(self.elements)
+        elements = dict(self.elements)
         loop = match.source.loop
         domain = tuple(self.operand(d) for d in loop.domain)
-        self.builder.open(self.fresh(loop.body.params))
-        self.run(loop.body)
-        filters = self.results(loop.body)
-        assert match.source.generator.cond is not None
-        cond = self.operand(match.source.generator.cond)
-        # Stand-ins: every use of the position and of the arrays is a read that becomes its value.
-        position = match.loop.body.params[0]
-        self.env.update((v, v) for v in (position, *match.arrays))
-        if match.speculate:
-            self._kept_values(match)
-        consumers = [self._consumer(g, cond, match) for g in match.loop.generators]
+        with self.env.scope():
+            self.builder.open(self.fresh(loop.body.params))
+            self.run(loop.body)
+            filters = self.results(loop.body)
+            assert match.source.generator.cond is not None
+            cond = self.operand(match.source.generator.cond)
+            # Stand-ins: every use of the position and the arrays is a read that becomes its value.
+            position = match.loop.body.params[0]
+            self.env.bind((v, v) for v in (position, *match.arrays))
+            if match.speculate:
+                self._kept_values(match)
+            consumers = [self._consumer(g, cond, match) for g in match.loop.generators]
         merged = MultiLoop(domain, self.builder.close((*filters, *consumers)))
-        self.env, self.elements = outside, elements
+        self.elements = elements
         self._bind(merged, match)
 
     def _kept_values(self, match: FilterMatch) -> None:
@@ -156,14 +157,15 @@ class MergeFilter(MergeLoops):
 
     def _guarded(self, block: Block, match: FilterMatch) -> Block:
         """A block that runs only where the filter's condition holds, with all that it needs."""
-        outside, elements = dict(self.env), dict(self.elements)
+        elements = dict(self.elements)
         self.builder.open()
-        self._kept_values(match)
-        for var in free_vars(block):
-            self.demand(var)
-        self.run(block)
-        results = self.results(block)
-        self.env, self.elements = outside, elements
+        with self.env.scope():
+            self._kept_values(match)
+            for var in free_vars(block):
+                self.demand(var)
+            self.run(block)
+            results = self.results(block)
+        self.elements = elements
         return self.builder.close(results)
 
     def _bind(self, merged: MultiLoop, match: FilterMatch) -> None:
@@ -183,6 +185,6 @@ class MergeFilter(MergeLoops):
             targets.append(binders)
             names.extend(b.name for b in binders)
         found = self.builder.emit(merged, names, merged_sources((filters, consumers)))
-        self.env.update(zip(filters.binders, found[: len(filters.binders)], strict=True))
+        self.env.bind(zip(filters.binders, found[: len(filters.binders)], strict=True))
         for target, part in zip(targets, slices, strict=True):
-            self.env.update(zip(target, found[part], strict=True))
+            self.env.bind(zip(target, found[part], strict=True))

@@ -112,13 +112,12 @@ class HoistReductions(Demand):
     # The loop in front.
 
     def _hoist(self, hoist: Hoist) -> None:
-        outside = dict(self.env)
         loop = loop_of(hoist.inner)
         domain = tuple(self.operand(d) for d in loop.domain)
-        self.builder.open(self.fresh(loop.body.params))
-        generator = self._generator(hoist)
+        with self.env.scope():
+            self.builder.open(self.fresh(loop.body.params))
+            generator = self._generator(hoist)
         hoisted = canonical(MultiLoop(domain, self.builder.close((generator,))))
-        self.env = outside
         name = hoist.inner.binders[binder_slices(loop.generators, loop.domain)[hoist.position]][0]
         (self.made[hoist],) = self.builder.emit(hoisted, (name.name,), hoist.inner.sources)
 
@@ -129,11 +128,10 @@ class HoistReductions(Demand):
         if cond is None:
             value = Block((), (), (*locations, self._value(hoist)))
         else:
-            outside = dict(self.env)
             self.builder.open()
-            operand = self._value(hoist)
+            with self.env.scope():
+                operand = self._value(hoist)
             value = self.builder.close((*locations, operand))
-            self.env = outside
         reducer = self._reducer(hoist, value.operands[-1])
         if not keys:
             return Reduce(cond, value, reducer)
@@ -160,12 +158,11 @@ class HoistReductions(Demand):
         if not hoist.rows:
             return self.demand(hoist.value)
         self._shared_work(hoist)
-        outside = dict(self.env)
         params = loop_of(hoist.outer).body.params
-        self.builder.open(self.fresh([params[k] for k in hoist.rows]))
-        value = self.demand(hoist.value)
+        with self.env.scope():
+            self.builder.open(self.fresh([params[k] for k in hoist.rows]))
+            value = self.demand(hoist.value)
         body = self.builder.close((Collect(None, Block((), (), (value,))),))
-        self.env = outside
         domain = tuple(self.operand(self._extent(hoist, k)) for k in hoist.rows)
         return self.builder.emit(MultiLoop(domain, body), (), hoist.inner.sources)[0]
 

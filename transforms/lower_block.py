@@ -78,6 +78,8 @@ from .lower_scope import (
     prim,
 )
 
+DEEPEST = 16  # an expression that nests deeper is cut: it is hard to read, and to walk
+
 
 class BlockLowering:
     """Lowers blocks into `out`.
@@ -288,8 +290,10 @@ class BlockLowering:
         faults = isinstance(op, Index) and op.bounds is Bounds.CHECKED
         later = uses[binder] == 1 and not faults and not self.changes(op)
         if later and (not binder.name or is_float_product(op)):
-            self.env[binder] = Deferred(op)
-            return
+            depth = 1 + max(map(self.depth, operands(op)), default=0)
+            if depth <= DEEPEST:
+                self.env[binder] = Deferred(op, depth)
+                return
         varying = any(self.varies(a) for a in operands(op))
         if varying and self.stripping:
             self.lanes()
@@ -306,6 +310,11 @@ class BlockLowering:
         """Whether the op reads storage that a store may change: it is computed where it stands."""
         changing = self.scope.reuse.changing
         return bool(changing) and not changing.isdisjoint(free_vars(op))
+
+    def depth(self, operand: Operand) -> int:
+        """How deep the operand's expression is."""
+        value = self.env.get(operand) if isinstance(operand, Var) else None
+        return value.depth if isinstance(value, Deferred) else 0
 
     @contextmanager
     def nested_here(self) -> Steps[None]:

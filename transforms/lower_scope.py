@@ -70,9 +70,13 @@ class LaneExpr:
 
 @dataclass(slots=True)
 class Deferred:
-    """A scalar op that its one reader computes in place."""
+    """A scalar op that its one reader computes in place.
+
+    depth : of the expression
+    """
 
     op: Apply | Cast | Index
+    depth: int = 1
 
 
 @dataclass(slots=True)

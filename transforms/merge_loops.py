@@ -77,16 +77,17 @@ class MergeLoops(Demand):
 
     def merge(self, members: Sequence[Member]) -> None:
         """Emits the members as one loop and binds all their results."""
-        outside, elements = dict(self.env), dict(self.elements)
+        elements = dict(self.elements)
         first = members[0].loop
         domain = tuple(self.operand(d) for d in first.domain)
-        indices = self.fresh(first.body.params)
-        self.builder.open(indices)
-        for member in members:
-            self.env.update(zip(member.loop.body.params, indices, strict=True))
-        generators = self.bodies(members, indices)
+        with self.env.scope():
+            indices = self.fresh(first.body.params)
+            self.builder.open(indices)
+            for member in members:
+                self.env.bind(zip(member.loop.body.params, indices, strict=True))
+            generators = self.bodies(members, indices)
         loop = canonical(MultiLoop(domain, self.builder.close(generators)))
-        self.env, self.elements = outside, elements
+        self.elements = elements
         stmts = [m.stmt for m in members]
         self.emit_as(loop, stmts)
 
@@ -114,7 +115,7 @@ class MergeLoops(Demand):
         names = tuple(b.name for b in binders)
         facts: tuple[frozenset[Fact], ...] = tuple(b.facts for b in binders)
         found = self.builder.emit(loop, names, merged_sources(stmts), facts)
-        self.env.update(zip(binders, found, strict=True))
+        self.env.bind(zip(binders, found, strict=True))
 
 
 def merged_sources(stmts: Sequence[Stmt]) -> tuple[Location, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..patterns.generators import Collect
+from ..patterns.generators import Collect, MultiLoop
 from ..staging.builder import Builder
 from ..staging.decisions import decide, decline
 from ..staging.nodes import ORDERED, Bounds, Cast, Index, Operand, Program, Stmt, Var
@@ -17,6 +17,7 @@ from .definitions import Definitions, Source, bound_inside, define
 from .demand import Demand, needs
 from .merge_loops import name_of
 from .ranges import Ranges
+from .trampoline import Steps, run
 from .uses import Around, Frame, Use, Uses, find_uses
 
 TRIVIAL = 1  # additions that may be repeated for every read: what a load costs
@@ -48,11 +49,6 @@ def recompute_elements(program: Program) -> Program:
 
     After:
         program f(n; x: f64[n]) {
-          b: f64[n] = loop (i < n) {
-            v: f64 = x[i]
-            w: f64 = v * 2.0_f64
-            collect w
-          }
           m: i64~ = n - 1
           c: f64[m] = loop (i < m) {
             j: i64~ = i + 1
@@ -65,7 +61,8 @@ def recompute_elements(program: Program) -> Program:
         }
 
     Requires: all uses of the array are reads inside its bounds.
-    Does not: remove the loop that nobody reads any more (simplify does); touch filters.
+    Does not: touch filters; remove, of a loop with several results, those that nobody reads any
+    more (eliminate_dead_code does).
     """
     definitions = define(program)
     arrays = recomputed(definitions, find_uses(program))
@@ -82,37 +79,39 @@ class _Recompute(Demand):
         self.arrays = arrays
 
     def statement(self, stmt: Stmt) -> Sequence[Operand] | None:
+        found: Sequence[Operand] | None = run(self.replacing(stmt))
+        return found
+
+    def replacing(self, stmt: Stmt) -> Steps:
         op = stmt.op
+        if isinstance(op, MultiLoop) and self.arrays.keys() >= set(stmt.binders):
+            return stmt.binders  # nothing reads them any more: the loop is dropped
         if not isinstance(op, Index) or not isinstance(op.array, Var):
             return None
         source = self.arrays.get(op.array)
         if source is None:
             return None
-        value = self._element(source, tuple(self.operand(i) for i in op.indices), op, stmt)
+        indices = tuple(self.operand(i) for i in op.indices)
+        value = yield self._element(source, indices, op)
         # A Collect stores strong scalars.
         assert isinstance(op.array.type, Array)
         return self.builder.emit(Cast(value, op.array.type.element), (), stmt.sources)
 
-    def _element(
-        self, source: Source, indices: tuple[Operand, ...], read: Index, stmt: Stmt
-    ) -> Operand:
+    def _element(self, source: Source, indices: tuple[Operand, ...], read: Index) -> Steps:
         """The element at `indices`, computed in the innermost open block."""
-        outside = dict(self.env)
-        for var in bound_inside(source.loop.body):
-            self.env.pop(var, None)
-        params = source.loop.body.params
-        self.env.update(zip(params, indices, strict=False))
-        (value,) = source.generator.value.operands
-        rest = indices[len(params) :]
-        row = self.definitions.source(value) if rest else None
-        if row is not None and set(row.stmt.binders) <= bound_inside(source.loop.body):
-            result = self._element(row, rest, read, stmt)
-        elif rest:
-            (result,) = self.builder.emit(Index(self.demand(value), rest, read.bounds))
-        else:
-            result = self.demand(value)
-        self.env = outside
-        return result
+        with self.env.scope():
+            params = source.loop.body.params
+            self.env.forget(bound_inside(source.loop.body))
+            self.env.bind(zip(params, indices, strict=False))
+            (value,) = source.generator.value.operands
+            rest = indices[len(params) :]
+            row = self.definitions.source(value) if rest else None
+            if row is not None and set(row.stmt.binders) <= bound_inside(source.loop.body):
+                return (yield self._element(row, rest, read))
+            result = yield self.demanding(value)
+            if rest:
+                (result,) = self.builder.emit(Index(result, rest, read.bounds))
+            return result
 
 
 def recomputed(definitions: Definitions, uses: Uses) -> dict[Var, Source]:

@@ -9,6 +9,7 @@ from ..staging.builder import Builder
 from ..staging.equality import key
 from ..staging.nodes import Block, Index, Op, Operand, Program, Stmt, Var, operand_dim
 from ..staging.replay import Replay, replay_program
+from ..staging.traversal import walk_stmts
 from ..staging.types import Array
 from .definitions import Definitions, define
 from .uses import Uses, find_uses
@@ -43,8 +44,18 @@ def share_generators(program: Program) -> Program:
     program stay different arrays, and never are its arguments.
     Does not: reorder the generators that stay.
     """
+    if not any(_may_share(stmt) for stmt in walk_stmts(program.body)):
+        return program
     definitions, uses = define(program), find_uses(program)
     return replay_program(program, lambda builder: _Share(builder, definitions, uses))
+
+
+def _may_share(stmt: Stmt) -> bool:
+    """Whether the loop has several generators, may be a copy, or is not canonical."""
+    if not isinstance(stmt.op, MultiLoop):
+        return False
+    loop = stmt.op
+    return len(loop.generators) > 1 or len(loop.body.stmts) == 1 or canonical(loop) is not loop
 
 
 class _Share(Replay):

@@ -5,13 +5,15 @@ cells.
 from __future__ import annotations
 
 import ast
-import copy
 from types import CellType, CodeType, FunctionType
+from typing import TypeVar, cast
 
 from ..libraries import all_codes
 from .rewrite import HOOKS, THUNK, located
 from .sources import FUTURES, Source, find
 from .statements import Statements
+
+N = TypeVar("N", bound=ast.AST)
 
 _rewritten: dict[CodeType, CodeType | None] = {}
 _made: set[CodeType] = set()
@@ -45,7 +47,7 @@ def _rewrite(f: FunctionType) -> CodeType | None:
 
 def compile_source(source: Source, original: CodeType) -> CodeType:
     """The code of the rewritten function; its free variables are the original's and the hooks."""
-    node = copy.deepcopy(source.node)
+    node = copied(source.node)
     rewriter = Statements(frozenset(original.co_freevars), source.class_name)
     made = rewriter.outermost(node)
     body: ast.stmt = made if isinstance(made, ast.stmt) else located(ast.Expr(made), made)
@@ -67,6 +69,24 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
     )
     (found,) = [c for c in all_codes(module) if c.co_name == original.co_name][:1]
     return _with_names(found, original)
+
+
+def copied(node: N) -> N:
+    """The tree again; rewriting changes its nodes."""
+    made = type(node)()
+    for name, value in vars(node).items():
+        setattr(made, name, _copied_value(value))
+    return made
+
+
+def _copied_value(value: object) -> object:
+    if isinstance(value, ast.AST):
+        return copied(value)
+    return (
+        [_copied_value(v) for v in cast("list[object]", value)]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _with_names(code: CodeType, original: CodeType) -> CodeType:

@@ -227,7 +227,18 @@ _N = TypeVar("_N", bound=ast.AST)
 def located(node: _N, at: ast.AST) -> _N:
     """The new node, and the new nodes inside it, at the location of `at`."""
     ast.copy_location(node, at)
-    return ast.fix_missing_locations(node)
+    _locate_children(node, at)
+    return node
+
+
+def _locate_children(node: ast.AST, at: ast.AST) -> None:
+    """A child that has a location is complete, and so is all inside of it."""
+    for child in ast.iter_child_nodes(node):
+        if "lineno" not in child._attributes:
+            _locate_children(child, at)
+        elif not hasattr(child, "lineno"):
+            ast.copy_location(child, at)
+            _locate_children(child, at)
 
 
 def names_tuple(names: Sequence[str], context: ast.expr_context, at: ast.AST) -> ast.expr:

@@ -15,12 +15,14 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The nodes and all inside of the same function, comprehension targets excepted."""
-    for node in nodes:
+    pending = list(nodes)[::-1]
+    while pending:
+        node = pending.pop()
         yield node
         if isinstance(node, ast.comprehension):
-            yield from own_nodes([node.iter, *node.ifs])
+            pending += [*node.ifs[::-1], node.iter]
         elif not isinstance(node, _SCOPES):
-            yield from own_nodes(ast.iter_child_nodes(node))
+            pending += list(ast.iter_child_nodes(node))[::-1]
 
 
 def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
