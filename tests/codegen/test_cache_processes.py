@@ -84,6 +84,16 @@ def test_who_is_killed_while_writing_leaves_no_entry(folder: Path) -> None:
     assert cache.info().entries == 1
 
 
+def test_a_write_that_fails_half_way_leaves_nothing(folder: Path) -> None:
+    """The system itself ends it: a file may have 100 bytes."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    with start(before=f"{limit}; import warnings; warnings.simplefilter('ignore')") as other:
+        said, _ = other.communicate(timeout=60)
+    assert said == "building\nby the other new\n"
+    assert list(folder.iterdir()) == []
+    assert fetch("k").value == CODE
+
+
 def test_patience_has_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who holds the lock may have been stopped."""
     monkeypatch.setattr(cache_folder, "PATIENCE", 0.01)
