@@ -20,8 +20,8 @@ from ..python_text import print_kernels
 from ..runtime.launch import Bound, PlainBound
 from ..vector_math import routines
 
-# The folder of our source that makes machine code of a text; the others only make the text.
-MAKERS = ("codegen",)
+# The folders of our source that make machine code of a text; the others only make the text.
+MAKERS = ("codegen", "staging")
 
 
 @dataclass(slots=True)
