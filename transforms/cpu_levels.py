@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
 from ..patterns.reducers import Order, Reducer
-from ..staging.decisions import decide
+from ..staging.decisions import decide, decline
 from ..staging.nodes import Block, Effects, Index, Operand, Program, Stmt, Var
 from ..staging.records import record
 from ..staging.replay import Replay, replay_program
@@ -22,6 +22,7 @@ from ..staging.traversal import effects, free_vars
 from ..staging.types import Array, Scalar
 from .lower_block import may_strip, may_strip_stmt, produces
 from .lower_lanes import independent, may_deal
+from .lower_tiles import may_tile
 from .merge_loops import name_of
 
 STRIP = 128
@@ -41,12 +42,14 @@ class CpuLevels(Mapping):
 
     strip : the number of lanes of the strip form, or 0 for another one
     jam : how many rows stand side by side in the row form
+    tiles : whether sums of matrices are kept in registers, tile by tile, for a block of rows
     order : the chunks, and how float sums combine; with lanes, the loop runs over these
     """
 
     strip: int
     order: Order
     jam: int = 1
+    tiles: bool = False
 
 
 def cpu_levels(program: Program) -> Program:
@@ -134,7 +137,20 @@ def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
         block = BLOCK * lanes if any(map(rounding, op.generators)) else 0
         order = replace(order[0], block=block, lanes=lanes), order[1]
     decide(f"cpu_levels.order.{name}", str(order[0]), (str(order[0]),), order[1], stmt.sources)
-    return CpuLevels(width, order[0], jam)
+    tiles = form == "rows" and decide_tiles(stmt, op, name)
+    return CpuLevels(width, order[0], jam, tiles)
+
+
+def decide_tiles(stmt: Stmt, op: MultiLoop, name: str) -> bool:
+    """Whether the loop's sums of matrices run in tiles."""
+    if not any(rounding(g) and may_tile(op, g) for g in op.generators):
+        return False
+    id = f"cpu_levels.tiles.{name}"
+    if effects(op) & Effects.FAULT:
+        decline(id, "the body may fault, in index order", stmt.sources)
+        return False
+    reason = "accumulators stay in registers for all rows of a block"
+    return decide(id, True, (True, False), reason, stmt.sources)
 
 
 def lanes_of(op: MultiLoop) -> int:

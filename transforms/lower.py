@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..patterns.generators import MultiLoop, Reduce, binder_slices, work_per_index
+from ..patterns.generators import Generator, MultiLoop, Reduce, binder_slices, work_per_index
 from ..staging import primitives as p
 from ..staging.nodes import Index, Stmt, Var, size_operand
 from ..staging.types import Array
@@ -50,6 +50,7 @@ from .lower_scope import (
     integer,
     prim,
 )
+from .lower_tiles import may_tile, tile_part
 from .lower_whole import as_loops
 
 
@@ -58,14 +59,11 @@ def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
     op = stmt.op
     assert isinstance(op, MultiLoop)
     assert isinstance(op.mapping, CpuLevels)
-    for taken in ("start", "stop", "fault"):
+    for taken in ("start", "stop", "block", "block_stop", "fault"):
         scope.names.fresh(taken)
     slices = binder_slices(op.generators, op.domain)
-    lanes = op.mapping.order.lanes
     parts = [
-        lane_part(scope, stmt, g, stmt.binders[s], lanes)
-        if lanes and isinstance(g, Reduce)
-        else make_part(scope, stmt, op, g, stmt.binders[s])
+        part_of(scope, stmt, op, g, stmt.binders[s], op.mapping)
         for g, s in zip(op.generators, slices, strict=True)
     ]
     fault = Buffer("fault", INT, (RECORD,), Space.FAULT)
@@ -89,6 +87,22 @@ def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
         finish,
         stmt.sources,
     )
+
+
+def part_of(
+    scope: KernelScope,
+    stmt: Stmt,
+    op: MultiLoop,
+    generator: Generator,
+    binders: tuple[Var, ...],
+    mapping: CpuLevels,
+) -> Part:
+    """A generator's part in the form of the loop's mapping."""
+    if mapping.order.lanes and isinstance(generator, Reduce):
+        return lane_part(scope, stmt, generator, binders, mapping.order.lanes)
+    if mapping.tiles and isinstance(generator, Reduce) and may_tile(op, generator):
+        return tile_part(scope, stmt, op, generator, binders[0])
+    return make_part(scope, stmt, op, generator, binders)
 
 
 def small_function(
@@ -148,6 +162,8 @@ def row_loop(
     b.env[first] = Uniform(index)
     inner = BlockLowering(b.scope, b.env, body, index)
     inner_axes(inner, op, parts, (index,), rest)
+    if not body:
+        b.out.pop()
 
 
 def jammed_rows(
@@ -173,6 +189,8 @@ def jammed_rows(
         for env, indices in copies:
             with inner.using(env):
                 conditionally(inner, generator, partial(part.step, inner, indices))
+    if not body:
+        b.out.pop()
 
 
 def inner_axes(
@@ -202,7 +220,10 @@ def step_parts(
 ) -> None:
     """One index of every generator, under its condition."""
     for generator, part in zip(op.generators, parts, strict=True):
-        conditionally(b, generator, partial(part.step, b, indices))
+        if part.keeps:
+            part.step(b, indices)
+        else:
+            conditionally(b, generator, partial(part.step, b, indices))
 
 
 def block_loop(
@@ -215,11 +236,10 @@ def block_loop(
 ) -> None:
     """Blocks of indices: float sums begin anew in each."""
     length = mapping.order.block
-    base = Local(b.scope.names.fresh("block"), INT)
+    base, end = b.scope.block
     body: list[Statement] = []
     b.out.append(For(base, start, stop, body, LoopKind.CHUNK, length))
     with b.nested(body):
-        end = Local(b.scope.names.fresh("block_stop"), INT)
         b.out.append(Let(end, prim(p.MINIMUM, prim(p.ADD, base, integer(length)), stop)))
         run_all(b, [h for q in parts for h in q.open_block])
         block_rows(b, op, mapping, parts, (base, end))

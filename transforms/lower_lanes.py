@@ -207,20 +207,20 @@ def deal(
     length = prim(p.SUBTRACT, stop, start)
     middle = held_expr(b, prim(p.ADD, start, round_down(b, length, lanes, "lanes")), "middle")
 
-    def begin(inner: BlockLowering, lane: Local) -> None:
+    def begin(inner: BlockLowering, lane: Expr) -> None:
         for d in reductions:
             for buffer, value in zip(d.registers, d.start, strict=True):
                 inner.out.append(Store(buffer, (lane,), Literal(value)))
 
-    def keep(inner: BlockLowering, lane: Local) -> None:
+    def keep(inner: BlockLowering, lane: Expr) -> None:
         for d in reductions:
             for buffer, register in zip(d.memory, d.registers, strict=True):
                 inner.out.append(Store(buffer, (lane,), Load(register, (lane,))))
 
-    def at_once(inner: BlockLowering, lane: Local) -> None:
+    def at_once(inner: BlockLowering, lane: Expr) -> None:
         body(inner, prim(p.ADD, base, lane), lambda d: d.step(inner, lane, d.registers))
 
-    def at_end(inner: BlockLowering, lane: Local) -> None:
+    def at_end(inner: BlockLowering, lane: Expr) -> None:
         body(inner, prim(p.ADD, middle, lane), lambda d: d.step(inner, lane, d.memory))
 
     lane_loop(b, integer(lanes), begin)
@@ -237,13 +237,13 @@ def deal(
         half //= 2
 
 
-def halve_all(reductions: Sequence[Dealt], half: int, b: BlockLowering, lane: Local) -> None:
+def halve_all(reductions: Sequence[Dealt], half: int, b: BlockLowering, lane: Expr) -> None:
     """Combines lane `half` behind into a lane, for every reduction."""
     for d in reductions:
         d.halve(b, lane, prim(p.ADD, lane, integer(half)))
 
 
-def lane_loop(b: BlockLowering, count: Expr, body: Callable[[BlockLowering, Local], None]) -> None:
+def lane_loop(b: BlockLowering, count: Expr, body: Callable[[BlockLowering, Expr], None]) -> None:
     """for lane in range(count)."""
     lane = Local(b.scope.names.fresh("lane"), INT)
     inside: list[Statement] = []

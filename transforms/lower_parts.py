@@ -63,6 +63,7 @@ class Part:
     jam : for several indices at once, given an environment for each; None where that cannot be
     before, after : around the whole chunk; open_block, close_block : around each block of indices
     step : for one index, given the domain's indices
+    keeps : whether `step` is for every index, whatever the condition: it keeps what comes later
     dealt : a reduction over lanes, which has a step of its own (lower_lanes.py)
     """
 
@@ -77,6 +78,7 @@ class Part:
     finish: Hooks = field(default_factory=list[Hook])
     jam: Callable[[BlockLowering, Sequence[Env]], None] | None = None
     others: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    keeps: bool = False
     dealt: Dealt | None = None
 
 

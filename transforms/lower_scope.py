@@ -117,12 +117,16 @@ class KernelScope:
     strided : the host arrays that may have any strides
     reuse : what may happen in place
     start, stop : the chunk's first index and the one behind its last
+    block : those of a block of the chunk
     """
 
     strided: frozenset[Var] = frozenset()
     reuse: Reuse = NOTHING
     start: Local = field(default_factory=lambda: Local("start", INT))
     stop: Local = field(default_factory=lambda: Local("stop", INT))
+    block: tuple[Local, Local] = field(
+        default_factory=lambda: (Local("block", INT), Local("block_stop", INT))
+    )
     names: KernelNames = field(default_factory=KernelNames)
     inputs: dict[Var, Local | Buffer] = field(default_factory=dict[Var, Local | Buffer])
     private: list[Buffer] = field(default_factory=list[Buffer])
