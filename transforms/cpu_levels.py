@@ -30,6 +30,7 @@ BLOCK = 128
 LANES = 16
 JAM = 4
 CHUNK = 1 << 15  # innermost iterations that are worth a launch of their own
+VECTOR = 8  # how many times as many, where registers hold accumulators in lanes or tiles
 CHUNKS = 64
 FOLD_CHUNKS = 16
 WHOLE = 2**62
@@ -130,15 +131,17 @@ def choose(stmt: Stmt, op: MultiLoop) -> CpuLevels:
     form = decide(f"cpu_levels.form.{name}", form, forms, reason, stmt.sources)
     jams, reason = side_by_side(op) if form == "rows" else ((1,), "lanes are side by side")
     jam = decide(f"cpu_levels.jam.{name}", jams[0], jams, reason, stmt.sources)
+    tiles = form == "rows" and decide_tiles(stmt, op, name)
     width = STRIP if form == "strip" else 0
-    order = chunks(op, width or BLOCK)
+    order, reason = chunks(op, width or BLOCK)
     if form == "lanes":
         lanes = lanes_of(op)
         block = BLOCK * lanes if any(map(rounding, op.generators)) else 0
-        order = replace(order[0], block=block, lanes=lanes), order[1]
-    decide(f"cpu_levels.order.{name}", str(order[0]), (str(order[0]),), order[1], stmt.sources)
-    tiles = form == "rows" and decide_tiles(stmt, op, name)
-    return CpuLevels(width, order[0], jam, tiles)
+        order = replace(order, block=block, lanes=lanes)
+    if (tiles or form == "lanes") and order.chunks > 1:
+        order = replace(order, minimum=CHUNK * VECTOR)
+    decide(f"cpu_levels.order.{name}", str(order), (str(order),), reason, stmt.sources)
+    return CpuLevels(width, order, jam, tiles)
 
 
 def decide_tiles(stmt: Stmt, op: MultiLoop, name: str) -> bool:

@@ -127,7 +127,7 @@ def chunk_function(
     run_all(b, [h for q in parts for h in q.before])
     if mapping.strip:
         strip_loop(b, op, mapping.strip, parts, start, stop)
-    elif any(q.open_block for q in parts) or (mapping.order.block and mapping.order.lanes):
+    elif mapping.order.block and any(q.open_block or q.close_block for q in parts):
         block_loop(b, op, mapping, parts, start, stop)
     else:
         block_rows(b, op, mapping, parts, (start, stop))

@@ -27,6 +27,7 @@ TARGETS = ("cpu", "python")
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_levels, "CHUNK", 5)
+    monkeypatch.setattr(cpu_levels, "VECTOR", 1)
 
 
 @pytest.fixture(params=[1, 2, 7])

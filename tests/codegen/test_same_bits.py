@@ -47,6 +47,7 @@ def backwards(a: np.ndarray) -> np.ndarray:
 @pytest.fixture(autouse=True)
 def many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_levels, "CHUNK", 20)
+    monkeypatch.setattr(cpu_levels, "VECTOR", 1)
 
 
 @pytest.mark.parametrize("name", CASES)

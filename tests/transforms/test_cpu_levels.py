@@ -24,6 +24,7 @@ from parloom.transforms.cpu_levels import (
     FOLD_CHUNKS,
     LANES,
     STRIP,
+    VECTOR,
     CpuLevels,
 )
 from parloom.transforms.pipelines import LEVELS
@@ -79,7 +80,7 @@ def test_rows_side_by_side() -> None:
 
 
 def test_orders() -> None:
-    assert levels(mapped("sum")).order == Order(CHUNK, CHUNKS, BLOCK * LANES, LANES)
+    assert levels(mapped("sum")).order == Order(CHUNK * VECTOR, CHUNKS, BLOCK * LANES, LANES)
     assert levels(mapped("conditional reductions")).order.lanes == LANES // 2
     assert levels(mapped("sum of rows")).order == Order(CHUNK, CHUNKS, BLOCK)
     assert levels(mapped("k-means step")).order == Order(CHUNK, FOLD_CHUNKS, STRIP)
@@ -103,8 +104,8 @@ def test_only_sums_that_round_have_blocks() -> None:
 
 def test_only_reducers_that_commute_have_lanes() -> None:
     for generator in loop(mapped("sum")).generators:
-        assert order_of(generator) == Order(CHUNK, CHUNKS, BLOCK * LANES, LANES)
-    assert order_of(loop(mapped("argmin")).generators[0]) == Order(CHUNK, CHUNKS)
+        assert order_of(generator) == Order(CHUNK * VECTOR, CHUNKS, BLOCK * LANES, LANES)
+    assert order_of(loop(mapped("argmin")).generators[0]) == Order(CHUNK * VECTOR, CHUNKS)
 
 
 def test_the_mapping_is_part_of_the_text() -> None:
@@ -141,6 +142,7 @@ def test_sums_follow_the_order_that_the_program_says(
     """The interpreter takes the order from the program; kernels, threads and printers agree."""
     monkeypatch.setattr(cpu_levels, "BLOCK", 3)
     monkeypatch.setattr(cpu_levels, "CHUNK", 5)
+    monkeypatch.setattr(cpu_levels, "VECTOR", 1)
     monkeypatch.setattr(cpu_levels, "CHUNKS", 6)
     source, arguments = mapped("sum").program, exact_rows(n)
     expected = interpret(source, arguments)

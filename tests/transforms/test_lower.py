@@ -48,6 +48,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_levels, "STRIP", 4)
     monkeypatch.setattr(cpu_levels, "BLOCK", 3)
     monkeypatch.setattr(cpu_levels, "CHUNK", 5)
+    monkeypatch.setattr(cpu_levels, "VECTOR", 1)
     monkeypatch.setattr(cpu_levels, "CHUNKS", 6)
     monkeypatch.setattr(cpu_levels, "FOLD_CHUNKS", 3)
 
@@ -57,7 +58,7 @@ def mappings(source: Program) -> Iterator[Program]:
     result = run(source, (LEVELS,))
     yield result.program
     for decision in result.decisions:
-        if decision.id.startswith(("cpu_levels.form", "cpu_levels.jam")):
+        if decision.id.startswith(("cpu_levels.form", "cpu_levels.jam", "cpu_levels.tiles")):
             for other in decision.alternatives:
                 if other != decision.chosen:
                     options = Options({decision.id: other})

@@ -60,6 +60,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_levels, "LANES", 8)
     monkeypatch.setattr(cpu_levels, "BLOCK", 3)
     monkeypatch.setattr(cpu_levels, "CHUNK", 60)
+    monkeypatch.setattr(cpu_levels, "VECTOR", 1)
 
 
 def traced(function: Callable[..., Any], dtype: str) -> Program:
