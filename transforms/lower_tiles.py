@@ -164,8 +164,10 @@ class Tiles:
 
         def begin(inner: BlockLowering, lane: Expr) -> None:
             for row in tile:
-                new = isinstance(row, Local)
-                inner.out.append(Let(row, start) if new else place(row, lane).write(start))
+                if isinstance(row, Local):
+                    inner.out.append(Let(row, start))
+                else:
+                    inner.out.append(Store(row, (lane,), start))
 
         def add(inner: BlockLowering, lane: Expr) -> None:
             for a, row in enumerate(tile):

@@ -9,6 +9,7 @@ slots, which LLVM makes registers of.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -44,6 +45,7 @@ from .emitter import BOOL, INT64, Emitter, Value, constant, llvm_type, memory_ty
 
 PREFIX = "parloom_"
 VECTOR = 32  # bytes of a vector register
+CALL = re.compile(r"call [\w ]+ @(?!llvm\.)([\w.]+)\(")
 
 
 @dataclass(slots=True)
@@ -139,17 +141,21 @@ class FunctionPrinter:
     def vectors(self, loop: For, lines: Sequence[str]) -> str:
         """For a loop over registers, that it becomes vector instructions, all lanes at once.
 
-        LLVM has no vector form of a function outside of the module.
+        Vectors are as long as those of the routines that it calls; LLVM has no vector form of any
+        other function, nor of routines of different lengths.
         """
-        if any("call" in line and "@llvm." not in line for line in lines):
-            return ""
         used = [b for b in leaves(list(loop.body)) if isinstance(b, Buffer)]
         sizes = [b.dtype.itemsize for b in used if b.space is Space.REGISTERS]
         if loop.kind is not LoopKind.LANES or not sizes:
             return ""
         assert isinstance(loop.stop, Literal)
         lanes = int(loop.stop.value)
-        width = min(VECTOR // max(sizes), lanes)
+        called = {name for line in lines for name in CALL.findall(line)}
+        routines = [self.e.used.get(name) for name in called]
+        lengths = {0 if routine is None else routine.lanes for routine in routines}
+        width = lengths.pop() if lengths else min(VECTOR // max(sizes), lanes)
+        if lengths or not 0 < width <= lanes:
+            return ""
         return self.e.loop(
             "vectorize.enable, i1 true",
             f"vectorize.width, i32 {width}",
@@ -360,10 +366,7 @@ def entry_lines(function: Function, symbol: str, body: str) -> list[str]:
 
 
 def calls(call: str, tests: Sequence[tuple[str, int]]) -> list[str]:
-    """The call of the body, or of its version for the strides that are tested.
-
-    tests : values, and what each of them must be for that version
-    """
+    """The call of the body, or of its version for strides that are what `tests` says."""
     if not tests:
         return [f"  call {call}"]
     lines: list[str] = []

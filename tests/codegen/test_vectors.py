@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import parloom as pm
+from parloom.codegen import vector_math
 
 X = np.zeros(50)
 M = np.zeros(50, np.bool_)
@@ -44,6 +45,14 @@ REDUCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str, str]] = {
 }
 
 
+def test_functions_of_the_elements() -> None:
+    routine = vector_math.routine("exp", "float64")
+    assert routine is not None
+    text = optimised(lambda x: np.exp(x).sum(), X)
+    assert routine.symbol in text
+    assert ("alloca" not in text) == (routine.lanes > 0)
+
+
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str) -> None:
     function, args, instruction, vector = REDUCTIONS[name]
@@ -57,4 +66,5 @@ def test_nothing_is_asked_for_that_the_compiler_cannot_do(
 ) -> None:
     optimised(lambda x: np.exp(x).sum(), X)
     optimised(lambda x: (x**3).max(), X.astype("i8"))
+    optimised(lambda x: (np.exp(x) + np.log(x.astype(np.float64))).sum(), X.astype("f4"))
     assert "not vectorized" not in capfd.readouterr().err
