@@ -46,10 +46,11 @@ from ..staging.nodes import (
     Var,
     While,
 )
-from ..staging.traversal import blocks, effects
+from ..staging.traversal import blocks, effects, free_vars
 from ..staging.types import Array, Exists, Scalar
 from ..transforms.lower_names import KernelNames
 from ..transforms.storage import NOTHING, Reuse
+from .host_lifetimes import last_uses
 from .host_scalars import constant, converted, is_silent, primitive
 from .host_sizes import scalar_sizes
 from .ownership import Shared, shared_results
@@ -101,6 +102,7 @@ class HostPrinter:
     known : the text of each variable
     scalars : the sizes that are used as NumPy's scalars
     quiet : whether the lines are inside of `with np.errstate(...)`
+    dead : the arrays that are let go after a statement
     """
 
     program: Program
@@ -114,11 +116,13 @@ class HostPrinter:
     callbacks: dict[PythonFunction, str] = field(default_factory=dict[PythonFunction, str])
     sites: list[Site] = field(default_factory=list[Site])
     quiet: bool = False
+    dead: Mapping[Stmt, tuple[Var, ...]] = field(default_factory=dict[Stmt, tuple[Var, ...]])
     last: tuple[Location, ...] = ()
 
     def function(self) -> None:
         """The whole text."""
         self.names.used.update(HELPERS)
+        self.dead = last_uses(self.program, self.launchers)
         self.name = self.names.fresh(self.program.name, "program")
         for op, launcher in self.launchers.items():
             self.launches[op] = self.names.fresh(f"launch_{launcher.kernel.name}")
@@ -237,6 +241,7 @@ class HostPrinter:
             raise Limitation(
                 f"{type(op).__name__} has no text between launches", where=stmt.sources
             )
+        self.let_go(stmt, inside=True)
 
     def note(self, sources: tuple[Location, ...]) -> None:
         """The user's lines, once as long as they stay the same."""
@@ -315,7 +320,23 @@ class HostPrinter:
         for variables in params:
             self.known.update(zip(variables, names, strict=True))
         self.assign(names, start)
+        self.let_go(stmt, inside=False)
         return names
+
+    def let_go(self, stmt: Stmt, inside: bool) -> None:
+        """Forgets the arrays that are dead after a statement; a loop's first state is before it,
+        if it is not read inside."""
+        found = [
+            self.text(var)
+            for var in self.dead.get(stmt, ())
+            if inside is (not self.is_loop(stmt) or reads_inside(stmt.op, var))
+        ]
+        if found:
+            self.out.line(f"del {', '.join(found)}")
+
+    def is_loop(self, stmt: Stmt) -> bool:
+        """Whether the statement is a loop of the text."""
+        return isinstance(stmt.op, While | ForLoop) and stmt.op not in self.launchers
 
     def block(self, block: Block, binders: Sequence[str]) -> None:
         """The statements, indented, and the assignment of the results."""
@@ -374,6 +395,11 @@ class HostPrinter:
                 self.out.may_break()
             self.out.write(arg)
         self.out.line(f"{',' if tuple_ and len(args) == 1 else ''}){tail}")
+
+
+def reads_inside(op: Op, var: Var) -> bool:
+    """Whether a block of the op reads the variable."""
+    return any(var in free_vars(block) for block in blocks(op))
 
 
 def unpacked(names: Sequence[str]) -> str:
