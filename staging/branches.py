@@ -17,27 +17,42 @@ from .state import (
     Mismatch,
     State,
     Undefined,
+    blank,
     common_type,
     converted,
     dims,
+    element,
     is_dynamic,
     named,
     same_static,
     short,
 )
 from .traversal import block_effects
-from .types import Scalar
+from .types import Array, Scalar
+from .virtualize.returns import RESULT, RETURNED
 
 Places = Mapping[str, Sequence[Location]]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A leaf that differs between the branches: both versions, and their common element type."""
+    """A leaf that differs between the branches: both versions, and their common element type.
 
-    then: Rep
-    orelse: Rep
+    A version that nobody reads is None.
+    """
+
+    then: Rep | None
+    orelse: Rep | None
     common: Scalar
+
+    def of(self, rep: Rep | None) -> Operand:
+        """A version, in the block that is open."""
+        if rep is not None:
+            return converted(rep, self.common)
+        other = self.orelse if self.then is None else self.then
+        assert other is not None
+        type_ = other.type
+        return blank(Array(self.common, type_.shape) if isinstance(type_, Array) else self.common)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,13 @@ class Branches:
         merged: dict[str, object] = {}
         plans: list[Merged] = []
         for name, a in first.state.items():
-            found = _merge(name, a, second.state[name], places.get(name, ()))
+            b = second.state[name]
+            # What only the other branch assigns is not read once this one has returned.
+            unread = name == RESULT or any(
+                side.state[name] is MISSING and side.state.get(RETURNED) is True
+                for side in self.sides
+            )
+            found = _merge(name, a, b, places.get(name, ()), unread)
             if isinstance(found, Merged):
                 plans.append(found)
             elif found is not MISSING:
@@ -104,8 +125,8 @@ class Branches:
     def _emit(self, pairs: Sequence[Pair]) -> list[Operand]:
         """Emits the `If`, and gives the cells that a branch wrote to their values after it."""
         cells = list(dict.fromkeys(cell for side in self.sides for cell in side.written))
-        then = self._complete(0, [(p.then, p.common) for p in pairs], cells)
-        orelse = self._complete(1, [(p.orelse, p.common) for p in pairs], cells)
+        then = self._complete(0, [(p, p.then) for p in pairs], cells)
+        orelse = self._complete(1, [(p, p.orelse) for p in pairs], cells)
         first, second, places = _with_sizes(then, orelse)
         blocks = tuple(
             Block((), tuple(side.scope.stmts), tuple(operands))
@@ -122,7 +143,7 @@ class Branches:
         return found[: len(pairs)]
 
     def _complete(
-        self, side: int, leaves: Sequence[tuple[Rep, Scalar]], cells: Sequence[Cell]
+        self, side: int, leaves: Sequence[tuple[Pair, Rep | None]], cells: Sequence[Cell]
     ) -> list[Operand]:
         """Converts the branch's versions, inside the branch, and adds those of the cells."""
         builder, written = self.trace.builder, self.sides[side].written
@@ -132,7 +153,7 @@ class Branches:
             cell.put(value)
             if expired is not None:
                 cell.expire(expired)
-        operands = [converted(rep, to) for rep, to in leaves]
+        operands = [pair.of(rep) for pair, rep in leaves]
         operands += [cell.latest for cell in cells]
         self.trace.check_visible(*operands)
         builder.rewind(mark)
@@ -160,7 +181,7 @@ def _joined(pair: Pair, operand: Operand, name: str) -> Rep:
     """The value after the branches; an array may be the one or the other."""
     found = named(operand, name)
     cell = cell_of(found)
-    for other in map(cell_of, (pair.then, pair.orelse)):
+    for other in (cell_of(rep) for rep in (pair.then, pair.orelse) if rep is not None):
         if cell is not None and other is not None and is_outside(other):
             cell.relate(other)
     return found
@@ -188,9 +209,11 @@ def _with_sizes(
     return first, second, places
 
 
-def _merge(name: str, a: object, b: object, where: Sequence[Location]) -> object:
+def _merge(name: str, a: object, b: object, where: Sequence[Location], unread: bool) -> object:
     if a is MISSING and b is MISSING:
         return MISSING
+    if unread and (a is MISSING or b is MISSING):
+        return _alone(name, a, b)
     if a is MISSING or b is MISSING:
         return Undefined(name, "only one branch of a staged `if` gives it a value", where)
     if a is b:
@@ -200,6 +223,20 @@ def _merge(name: str, a: object, b: object, where: Sequence[Location]) -> object
     except Mismatch as mismatch:
         why = f"after a staged `if` its value depends on the branch: {mismatch}"
         return Undefined(name, why, where)
+
+
+def _alone(name: str, a: object, b: object) -> object:
+    """A variable that one branch leaves unassigned, and that is not read then."""
+    leaves, tree = flatten(b if a is MISSING else a)
+
+    def pair(leaf: object) -> object:
+        if not is_dynamic(leaf):
+            return leaf
+        rep = lift(leaf)
+        common = element(rep.type)
+        return Pair(None, rep, common) if a is MISSING else Pair(rep, None, common)
+
+    return Merged(name, tree, tuple(map(pair, leaves)))
 
 
 def _paired(name: str, a: object, b: object) -> Merged:

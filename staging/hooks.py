@@ -128,10 +128,13 @@ class Hooks:
         return IfRegion(cond, self._sites(sites), kept)
 
     def while_(
-        self, sites: tuple[tuple[Any, ...], ...], obstacle: tuple[str, Place] | None
+        self,
+        sites: tuple[tuple[Any, ...], ...],
+        obstacle: tuple[str, Place] | None,
+        flags: tuple[str, ...],
     ) -> WhileRegion:
-        """`while ...:`"""
-        return WhileRegion(self._sites(sites), self._obstacle(obstacle))
+        """`while ...:`; it goes on only while none of the flags holds."""
+        return WhileRegion(self._sites(sites), self._obstacle(obstacle), flags)
 
     def for_(
         self,
@@ -139,9 +142,10 @@ class Hooks:
         sites: tuple[tuple[Any, ...], ...],
         obstacle: tuple[str, Place] | None,
         targets: tuple[str, ...],
+        flags: tuple[str, ...],
     ) -> ForRegion:
-        """`for targets in iterable:`"""
-        return ForRegion(iterable, self._sites(sites), self._obstacle(obstacle), targets)
+        """`for targets in iterable:`; it ends when one of the flags holds."""
+        return ForRegion(iterable, self._sites(sites), self._obstacle(obstacle), targets, flags)
 
     def iterate(self, iterable: Any) -> Iterable[object]:
         """What a comprehension iterates."""

@@ -30,6 +30,7 @@ from .state import (
     Mismatch,
     State,
     Undefined,
+    blank,
     converted,
     describe,
     dims,
@@ -43,6 +44,7 @@ from .state import (
 )
 from .traversal import free_vars
 from .types import INDEX, Array, Scalar
+from .virtualize.returns import RESULT
 
 Places = Mapping[str, Sequence[Location]]
 
@@ -180,8 +182,12 @@ class Loop:
                 continue
             versions += found
             changed = changed or differs
-        if changed:
+        late = RESULT in self.undefined and state.get(RESULT, MISSING) is not MISSING
+        if changed or late:
             self._again(scope, slots)
+            if late:
+                del self.undefined[RESULT]
+                self._carry(RESULT, _blank(state[RESULT]))
             return None
         results: list[Operand] = []
         for slot, entered, rep in zip(self.slots, self.entered, versions, strict=True):
@@ -358,6 +364,13 @@ def _leaf(leaf: object, supply: Iterator[Rep]) -> object:
     if not isinstance(leaf, Slot):
         return leaf
     return leaf.init if leaf.same else next(supply)
+
+
+def _blank(value: object) -> object:
+    """A value of the same form, for a variable that nobody reads before it is set."""
+    leaves, tree = flatten(value)
+    blanks = [rep_of(blank(lift(leaf).type)) if is_dynamic(leaf) else leaf for leaf in leaves]
+    return unflatten(tree, blanks)
 
 
 def _slot(name: str, leaf: object) -> object:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from .branches import Branches
 from .builder import Scope
@@ -19,8 +20,9 @@ from .errors import Limitation
 from .iteration import StagedIterable, as_iterable, is_staged_iterable
 from .locations import Location, caller
 from .loops import Loop
-from .nodes import Block, ForLoop, While
-from .reps import Rep, ScalarRep
+from .nodes import Block, ForLoop, Operand, Var, While
+from .primitives import ADD, LESS, LOGICAL_AND, LOGICAL_NOT
+from .reps import Rep, ScalarRep, apply_primitive, constant, index_of
 from .state import MISSING, State, Undefined
 
 Sites = tuple[tuple[str, tuple[Location, ...]], ...]
@@ -115,9 +117,10 @@ def _cleared(state: State) -> State:
 class WhileRegion(Region):
     """`while`: Python's loop while the condition is known; then condition and body are recorded."""
 
-    def __init__(self, sites: Sites, obstacle: Obstacle) -> None:
+    def __init__(self, sites: Sites, obstacle: Obstacle, flags: Sequence[str]) -> None:
         super().__init__(sites)
         self.obstacle = obstacle
+        self.flags = flags
         self.in_body = False
         self.done = False
         self.loop: Loop | None = None
@@ -137,7 +140,7 @@ class WhileRegion(Region):
         else:
             self.in_body = True
             self.scope, variables = self.loop.enter()
-            self.restore(variables)
+            self.restore({**variables, **dict.fromkeys(self.flags, False)})
         return not self.done
 
     def test(self, condition: object) -> bool:
@@ -181,11 +184,17 @@ class ForRegion(Region):
     """
 
     def __init__(
-        self, iterable: object, sites: Sites, obstacle: Obstacle, targets: Sequence[str]
+        self,
+        iterable: object,
+        sites: Sites,
+        obstacle: Obstacle,
+        targets: Sequence[str],
+        flags: Sequence[str],
     ) -> None:
         super().__init__(sites)
         self.iterable = iterable
         self.targets = tuple(targets)
+        self.flags = flags
         self.recorded = is_staged_iterable(iterable)
         self.left: State | None = None
         if self.recorded and obstacle is not None:
@@ -195,16 +204,19 @@ class ForRegion(Region):
         """What the loop iterates."""
         if not self.recorded:
             return iter(self.iterable)  # type: ignore[call-overload, no-any-return]
-        return self._record(as_iterable(self.iterable), self.variables())
+        record = self._record_stoppable if self.flags else self._record
+        return record(as_iterable(self.iterable), self.variables())
 
-    def leave(self) -> None:
-        """The end of the body."""
+    def leave(self) -> bool:
+        """The end of the body: whether the loop stops here, because a flag is known to hold."""
         if self.recorded:
             self.left = _cleared(self.variables())
+            return False
+        found = self.variables() if self.flags else {}
+        return any(found[flag] is True for flag in self.flags)
 
     def _record(self, iterable: StagedIterable, before: State) -> Iterator[object]:
-        length = iterable.staged_length()
-        extent = count_operand(length)
+        extent = count_operand(iterable.staged_length())
         loop = Loop(before, self.places)
         body = None
         while body is None:
@@ -223,7 +235,37 @@ class ForRegion(Region):
         self.names = (*self.names, *self.targets)
         self.restore(after)
 
+    def _record_stoppable(self, iterable: StagedIterable, before: State) -> Iterator[object]:
+        """`while` no flag holds and there is another element."""
+        extent = count_operand(iterable.staged_length())
+        loop = Loop({**before, _COUNTER: 0}, self.places)
+        body = None
+        while body is None:
+            _, variables = loop.enter()
+            cond = loop.close([self._goes_on(variables, extent)])
+            scope, variables = loop.enter()
+            counter = cast(ScalarRep, variables[_COUNTER])
+            index = index_of(cast(Var, counter.operand), extent)
+            element = iterable.staged_element(index)
+            self._name(index, element)
+            self.restore({**variables, **dict.fromkeys(self.flags, False)})
+            yield element
+            assert self.left is not None
+            following = apply_primitive(ADD, counter, constant(1))
+            body = loop.leave(scope, {**self.left, _COUNTER: following})
+        self.restore(loop.results(trace().emit(While(loop.init, cond, body))))
+
+    def _goes_on(self, variables: dict[str, object], extent: Operand) -> Operand:
+        found = apply_primitive(LESS, cast(ScalarRep, variables[_COUNTER]), ScalarRep(extent))
+        for flag in self.flags:
+            held = apply_primitive(LOGICAL_NOT, cast(ScalarRep, variables[flag]))
+            found = apply_primitive(LOGICAL_AND, found, held)
+        return found.operand
+
     def _name(self, index: ScalarRep, element: object) -> None:
         if len(self.targets) == 1 and isinstance(element, Rep):
             element.hint(self.targets[0])
         index.hint("i")
+
+
+_COUNTER = ".counter"

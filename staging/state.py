@@ -13,13 +13,15 @@ from typing import NoReturn
 
 import numpy as np
 
+from .context import trace
 from .errors import StagingTypeError, UserError
 from .locations import Location
-from .nodes import Operand, size_operand
+from .nodes import Const, Operand, size_operand
 from .primitives import join
 from .pytree import flatten
-from .reps import Arithmetic, Rep, ScalarRep, can_lift, narrow, rep_of
+from .reps import Arithmetic, Rep, ScalarRep, can_lift, lift, narrow, numpy_function, rep_of
 from .types import Array, Scalar, Type
+from .virtualize.returns import RESULT
 
 
 class Undefined(Arithmetic):
@@ -38,7 +40,7 @@ class Undefined(Arithmetic):
     def fail(self) -> NoReturn:
         """Raises the reason."""
         raise UserError(
-            f"{self.name.replace('.', 'the ')} has no value here",
+            f"{shown(self.name)} has no value here",
             why=self.why,
             where=self.where or None,
             instead="give it a value of the same type and shape on every path, or another name",
@@ -173,12 +175,31 @@ def named(operand: Operand, name: str) -> Rep:
 
 
 def visible(name: str) -> str:
-    """The name for printing; "" for values that only control.py names.
+    """The name for printing; "" for what only control.py or the rewriting names.
 
     >>> visible("total"), visible(".state")
     ('total', '')
     """
-    return "" if name.startswith(".") else name
+    return "" if name.startswith((".", "_parloom_")) else name
+
+
+def shown(name: str) -> str:
+    """A variable's name in a message.
+
+    >>> shown("total"), shown(".condition"), shown(RESULT)
+    ('total', 'the condition', 'the result of the function')
+    """
+    return "the result of the function" if name == RESULT else name.replace(".", "the ")
+
+
+def blank(type_: Type) -> Operand:
+    """A value of the type where nobody will read it; sizes that are not known here are 0."""
+    if isinstance(type_, Scalar):
+        return Const(0, type_)
+    sees = trace().builder.sees
+    shape = [rep_of(d) if sees(d) else 0 for d in map(trace().canonical, dims(type_))]
+    zeros = numpy_function(np.zeros)(tuple(shape), type_.element.dtype)
+    return lift(zeros).operand
 
 
 def short(leaf: object) -> str:

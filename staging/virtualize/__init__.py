@@ -4,6 +4,7 @@ staged.
     sources.py     the AST of a function that exists
     scopes.py      which names it assigns, which it captures
     returns.py     early returns become one
+    jumps.py       break, continue and the other returns become flags
     rewrite.py     expressions
     statements.py  statements
     build.py       back to a function: same file, lines and columns, same globals, the same live

@@ -8,7 +8,7 @@
                        return ret
 
 Where that is not possible (a return inside a loop, `with` or `try`; branches that both may fall
-through) the `if` stays, and its condition must be known while staging.
+through) the returns become flags (jumps.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from .scopes import own_nodes
 
 RESULT = "_parloom_result"
+RETURNED = "_parloom_returned"  # the flag of a return inside a loop (jumps.py)
 
 
 class LiftedIf(ast.If):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from .sources import FunctionNode
 
 Place = tuple[int, int, int | None]
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -21,7 +22,7 @@ def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.comprehension):
             pending += [*node.ifs[::-1], node.iter]
-        elif not isinstance(node, _SCOPES):
+        elif not isinstance(node, SCOPES):
             pending += list(ast.iter_child_nodes(node))[::-1]
 
 
@@ -33,7 +34,7 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
 def binds(stmt: ast.stmt) -> dict[str, Place]:
     """The names that a statement binds itself, not by the statements inside it."""
     found = dict.fromkeys(_binds(stmt), place(stmt))
-    if isinstance(stmt, _SCOPES):
+    if isinstance(stmt, SCOPES):
         return found
     for child in ast.iter_child_nodes(stmt):
         if isinstance(child, ast.ExceptHandler):
@@ -61,6 +62,25 @@ def _binds(node: ast.AST) -> list[str]:
             return [name]
         case _:
             return []
+
+
+def reads(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How often each name is read, also in functions inside, but for the names of loops and
+    comprehensions where these bind them."""
+    found: Counter[str] = Counter()
+    pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset()) for node in nodes]
+    while pending:
+        node, bound = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found[node.id] += node.id not in bound
+        if isinstance(node, ast.For):
+            inside = bound | set(assigned([node.target]))
+            pending += [(child, inside) for child in node.body]
+            pending += [(child, bound) for child in (node.target, node.iter, *node.orelse)]
+        else:
+            inside = bound | targets(node)
+            pending += [(child, inside) for child in ast.iter_child_nodes(node)]
+    return found
 
 
 def place(node: ast.AST) -> Place:
@@ -147,7 +167,7 @@ _KEYWORDS: dict[type[ast.AST], str] = {
 
 
 def _obstacle(node: ast.AST, in_loop: bool) -> tuple[str, Place] | None:
-    if isinstance(node, _SCOPES):
+    if isinstance(node, SCOPES):
         return None
     keyword = _KEYWORDS.get(type(node))
     if keyword is not None and not (in_loop and keyword in ("break", "continue")):

@@ -36,9 +36,11 @@ by the region, with its line.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 
-from .returns import RESULT, LiftedIf, lift_returns
+from .jumps import StoppableFor, StoppableWhile, lower_jumps, none_of
+from .returns import RESULT, LiftedIf
 from .rewrite import Expressions, located, names_tuple
 from .scopes import (
     Place,
@@ -51,6 +53,7 @@ from .scopes import (
     local_names,
     obstacle,
     place,
+    reads,
 )
 from .sources import FunctionNode
 
@@ -66,6 +69,7 @@ class Statements(Expressions):
         self.regions = 0
         self.depth = 0
         self.globals: list[set[str]] = []
+        self.reads: list[Counter[str]] = []
 
     # Functions.
 
@@ -88,8 +92,10 @@ class Statements(Expressions):
             if isinstance(node, ast.Lambda):
                 node.body = self.expr(node.body)
             else:
-                lifted = node.body if is_generator(node) else lift_returns(node.body)
-                node.body = self.block(lifted)
+                body = lower_jumps(node.body, not is_generator(node))
+                self.reads.append(reads(body))
+                node.body = self.block(body)
+                self.reads.pop()
         self.globals.pop()
         self.depth = depth
 
@@ -197,11 +203,11 @@ class Statements(Expressions):
         reason = obstacle(node.body)
         if reason is None and binds_in_expression(node.test):
             reason = "an assignment in the condition", place(node.test)
+        flags = node.flags if isinstance(node, StoppableWhile) else ()
         found = self._names(assigned([node.test, *node.body]))
         sites = tuple((self.private(n), p) for n, p in found.items())
-        region, opening = self._open(
-            "while_", node.test, _constant(sites, node), _constant(reason, node)
-        )
+        described = [_constant(x, node) for x in (sites, reason, flags)]
+        region, opening = self._open("while_", node.test, *described)
         names = list(found)
         test = ast.Call(_member(region, "test"), [self.expr(node.test)], [])
         goes_on = located(ast.BoolOp(ast.Or(), [_member(region, "in_body"), test]), node.test)
@@ -211,27 +217,51 @@ class Statements(Expressions):
         orelse = [*self._restore(region, names, node.test), *self.block(node.orelse)]
         return [opening, located(ast.While(again, body, orelse), node)]
 
+    def visit_StoppableWhile(self, node: StoppableWhile) -> list[ast.stmt]:
+        return self.visit_While(node)
+
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         reason = obstacle(node.body)
-        targets = list(self._names(assigned([node.target])))
-        found = self._names(assigned(node.body))
+        flags = node.flags if isinstance(node, StoppableFor) else ()
+        bound = self._names(assigned([node.target]))
+        needed = bool(flags) or any(self.reads[-1][n] > reads([node])[n] for n in bound)
+        targets = [] if needed else list(bound)
+        found = self._names(assigned([node.target, *node.body] if needed else node.body))
         names = [n for n in found if n not in targets]
         sites = tuple((self.private(n), found[n]) for n in names)
         iterable = self.expr(node.iter)
-        described = [_constant(x, node) for x in (sites, reason, tuple(map(self.private, targets)))]
+        described = [
+            _constant(x, node) for x in (sites, reason, tuple(map(self.private, targets)), flags)
+        ]
         region, opening = self._open("for_", node.iter, iterable, *described)
         elements = located(ast.Call(_member(region, "elements"), [], []), node.iter)
-        leave = ast.Expr(ast.Call(_member(region, "leave"), [], []))
-        body = [
-            *self._restore(region, names, node.iter),
-            *self.nested(node.body),
-            located(leave, node.iter),
-        ]
+        leave = located(ast.Call(_member(region, "leave"), [], []), node.iter)
+        body = self._restore(region, names, node.iter)
         after = self._restore(region, [*names, *targets], node.iter)
-        orelse = [*after, *self.block(node.orelse)]
+        if needed:
+            element = located(ast.Name(f"{region}_element", ast.Store()), node.target)
+            stop = ast.If(leave, [located(ast.Break(), node.iter)], [])
+            body = [*body, *self._inside(node, flags, region), located(stop, node.iter)]
+            orelse = [*after, *self.block(node.orelse)]
+            return [opening, located(ast.For(element, elements, body, orelse), node)]
         target: object = self.visit(node.target)
         assert isinstance(target, ast.expr)
+        body = [*body, *self.nested(node.body), located(ast.Expr(leave), node.iter)]
+        orelse = [*after, *self.block(node.orelse)]
         return [opening, located(ast.For(target, elements, body, orelse), node)]
+
+    def visit_StoppableFor(self, node: StoppableFor) -> list[ast.stmt]:
+        return self.visit_For(node)
+
+    def _inside(self, node: ast.For, flags: Sequence[str], region: str) -> list[ast.stmt]:
+        """The target gets its element, and the body runs, if no flag holds: an unrolled loop goes
+        on when a flag is staged."""
+        value = located(ast.Name(f"{region}_element", ast.Load()), node.target)
+        body = [located(ast.Assign([node.target], value), node.target), *node.body]
+        if not flags:
+            return self.nested(body)
+        test = located(none_of(flags, node.iter), node.iter)
+        return self.nested([located(ast.If(test, body, []), node.iter)])
 
     # Other statements.
 

@@ -15,7 +15,7 @@ from parloom.staging import errors
 from parloom.staging.nodes import ForLoop
 from parloom.staging.tracing import trace_function
 
-from .running import agree, ops, run
+from .running import agree, everywhere, ops, run
 
 X = np.array([3.0, -1.0, 2.5, 0.0])
 NUMBERS = [(-2.0,), (0.0,), (1.0,), (3.5,)]
@@ -170,8 +170,21 @@ def test_loop_variables_have_no_value_afterwards() -> None:
             pass
         return i
 
-    with pytest.raises(errors.UserError, match="variable of a staged loop"):
+    with pytest.raises(errors.UserError, match="inside a staged loop, which may run zero times"):
         run(f, 3)
+
+
+def test_loop_variables_that_had_a_value_before() -> None:
+    def f(x: Any, n: int) -> Any:
+        i, v = -1, 0.5
+        for i in range(n):
+            pass
+        for v in x:
+            if v < 0:
+                break
+        return i, v
+
+    everywhere(f, (X, 3), (X, 0), (X[:0], 2))
 
 
 def test_loop_state_that_changes_its_kind() -> None:
