@@ -89,10 +89,11 @@ class _Jumps:
             jump = self.jump(stmt, loop)
             if jump is not None:
                 return [*made, *jump]
-            flags, rest = self.flags([stmt], loop), stmts[k + 1 :]
+            flags = self.flags([stmt], loop)
             if not flags:
                 made += self.inside(stmt, loop)
                 continue
+            rest = stmts[k + 1 :]
             if isinstance(stmt, ast.If) and self.one_side_jumps(stmt, loop):
                 sides = [
                     side if self.jumps(side, loop) else [*side, *rest]
