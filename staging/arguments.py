@@ -110,7 +110,7 @@ def signature_of(
     key: list[object] = []
     arguments: list[RunTime] = []
     for k, value in enumerate(values):
-        kind = type(value)
+        kind: type = type(value)
         if k in static:
             key.append(_static_key(value, names[k]))
         elif kind is np.ndarray and value.shape and is_ready(value):
@@ -180,7 +180,7 @@ def _static_key(value: object, name: str) -> object:
 def _exact(value: object) -> object:
     kind: Any = type(value)
     if isinstance(value, np.generic):
-        return kind, value.dtype, value.tobytes()
+        return kind, str(cast(Any, value).dtype), cast(Any, value).tobytes()
     if isinstance(value, float | complex):
         return kind, repr(value)
     if isinstance(value, tuple):

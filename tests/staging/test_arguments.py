@@ -135,7 +135,8 @@ def description(value: Any) -> object:
     found: list[object] = []
     for leaf in leaves:
         if leaf.type is None:
-            found.append(("static", type(leaf.value), repr(leaf.value)))
+            static: object = leaf.value
+            found.append(("static", type(static), repr(static)))
         elif isinstance(leaf.type, Array):
             ones = [size == 1 for size in leaf.value.shape]
             found.append((str(leaf.type.element), ones, leaf.value.flags.c_contiguous))
@@ -146,8 +147,9 @@ def description(value: Any) -> object:
 
 def name_of(value: Any) -> str:
     """The value for messages."""
-    if isinstance(value, np.ndarray):
-        return f"{type(value).__name__} {value.dtype.str} {value.shape} {value.strides}"
+    kind: type = type(value)
+    if issubclass(kind, np.ndarray):
+        return f"{kind.__name__} {value.dtype.str} {value.shape} {value.strides}"
     return repr(value)
 
 
@@ -158,10 +160,11 @@ def test_the_short_way_gives_what_is_defined(value: Any) -> None:
     assert hash(key) == hash(expected)
     assert len(arguments) == len(wanted)
     for found, argument in zip(arguments, wanted, strict=True):
-        assert type(found) is type(argument)
+        kind: type = type(argument)
+        assert type(found) is kind
+        assert kind is np.ndarray or issubclass(kind, np.generic)
         np.testing.assert_array_equal(found, argument, strict=True)
-        if isinstance(found, np.ndarray):
-            assert type(found) is np.ndarray
+        if isinstance(argument, np.ndarray):
             assert found.flags.aligned
             assert found.dtype.isnative
             assert found.strides == argument.strides
