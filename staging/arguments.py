@@ -30,6 +30,8 @@ from .types import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar, Type
 Key = tuple[object, ...]
 RunTime = np.ndarray | np.generic
 
+_class_of: Callable[[object], type] = type
+
 
 class Binder:
     """A function's parameters.
@@ -110,7 +112,7 @@ def signature_of(
     key: list[object] = []
     arguments: list[RunTime] = []
     for k, value in enumerate(values):
-        kind: type = type(value)
+        kind = _class_of(value)
         if k in static:
             key.append(_static_key(value, names[k]))
         elif kind is np.ndarray and value.shape and is_ready(value):

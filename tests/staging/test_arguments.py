@@ -159,12 +159,14 @@ def test_the_short_way_gives_what_is_defined(value: Any) -> None:
     assert key == expected
     assert hash(key) == hash(expected)
     assert len(arguments) == len(wanted)
+    found: Any
     for found, argument in zip(arguments, wanted, strict=True):
         kind: type = type(argument)
-        assert type(found) is kind
+        of_one_class = type(found) is kind
+        assert of_one_class
         assert kind is np.ndarray or issubclass(kind, np.generic)
         np.testing.assert_array_equal(found, argument, strict=True)
-        if isinstance(argument, np.ndarray):
+        if kind is np.ndarray:
             assert found.flags.aligned
             assert found.dtype.isnative
             assert found.strides == argument.strides
