@@ -118,10 +118,11 @@ def _at(view: View, axis: int, index: Rep) -> View:
     if sizes.in_range(index, length):
         return view.fix(axis, sizes.index_operand(index), True)
     known, size = sizes.static(index.operand), sizes.static(length)
-    if known is not None and size is not None and not -size <= known < size:
+    inside = known is not None and size is not None and -size <= known < size
+    surely_runs = len(trace().builder.scopes) == 1  # in no branch, no loop
+    if known is not None and size is not None and not inside and surely_runs:
         raise out_of_bounds(known, axis, size)
-    operand = position(index, length)
-    return view.fix(axis, operand, known is not None and size is not None)
+    return view.fix(axis, position(index, length), inside)
 
 
 def position(index: ScalarRep, length: Size) -> Operand:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import parloom as pm
 from parloom.patterns.numpy_api.creation import zeros
 from parloom.staging import errors
 from parloom.staging.nodes import Bounds, Index
@@ -117,6 +118,17 @@ def test_a_static_index_outside_is_refused_while_staging() -> None:
         stage(lambda x: zeros(3)[3] + x, X)
     with pytest.raises(errors.StagedIndexError, match="too many indices"):
         stage(lambda x: x[0, 0, 0], X)
+
+
+def test_an_index_that_is_surely_outside_is_no_fault_where_it_does_not_run() -> None:
+    def f(v: Any, c: Any) -> Any:
+        return v[3] if c > 0 else v[0]
+
+    jitted: Any = pm.jit(f, target="reference")
+    assert jitted(np.ones(1), 0) == 1.0
+    with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 with size 1"):
+        jitted(np.ones(1), 1)
+    assert len(interpret(lambda v, w: w.map(lambda e: e + v[5]), np.ones(1), np.zeros(0))) == 0
 
 
 @pytest.mark.parametrize(
