@@ -17,6 +17,7 @@ help:
 	@echo "make demo     cluster the colours of a picture, against NumPy"
 	@echo "make test     lint, types, tests, documentation snippets, wheel"
 	@echo "make lint     style, types and import direction only"
+	@echo "make fuzz     random functions against NumPy: N=1000 of them, from SEED=0"
 	@echo "make bench    benchmarks against hand-written NumPy"
 	@echo "make debug-kernel SCRIPT=... [FUNCTION=...] [TO=...]"
 	@echo "              kernels, LLVM IR, assembly, loops of what a script compiles, as files"
@@ -44,6 +45,9 @@ pytest-numba: $(VENV)/.installed-dev
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python .ci/check_wheel.py
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.fuzz --count $(or $(N),1000) --seed $(or $(SEED),0)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py

@@ -4,13 +4,14 @@
     assert_agree(least, expected, Exact(zero_sign=False))      min, max: a zero's sign is free
     assert_agree(total, expected, bounded(x, axis=0))          float sums, means, products
     assert_agree(powers, expected, Ulps(4))                    transcendentals
+    assert_agree(any_result, expected, Spread(others))         runs that were rounded otherwise
 
 dtype and shape are equal in every tier; a NaN equals a NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,19 @@ class Ulps:
     count: int = 4
 
 
-Tier = Exact | Bounded | Ulps
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """At most some times as far from the expected value as other runs are, and a few units more.
+
+    Any value will do where another run is no finite number and the expected value is one, or the
+    other way around, and where integers differ.
+    """
+
+    others: tuple[np.ndarray, ...]
+    factor: float = 32.0
+
+
+Tier = Exact | Bounded | Ulps | Spread
 EXACT = Exact()
 
 
@@ -90,16 +103,35 @@ def _assert_array(actual: np.ndarray, expected: np.ndarray, tier: Tier) -> None:
 def _agrees(actual: np.ndarray, expected: np.ndarray, tier: Tier) -> np.ndarray:
     """Element by element, whether the two agree."""
     if expected.dtype.kind not in "fc":
-        return np.asarray(actual == expected)
+        return np.asarray((actual == expected) | _free(expected, tier))
     if expected.dtype.kind == "c":
-        real = _agrees(np.real(actual), np.real(expected), tier)
-        imaginary = _agrees(np.imag(actual), np.imag(expected), tier)
+        real = _agrees(np.real(actual), np.real(expected), _part(tier, np.real))
+        imaginary = _agrees(np.imag(actual), np.imag(expected), _part(tier, np.imag))
         return np.asarray(real & imaginary)
     both_nan: np.ndarray = np.isnan(actual) & np.isnan(expected)
     same: np.ndarray = (actual == expected) & _same_zero(actual, expected, tier)
     finite: np.ndarray = np.isfinite(actual) & np.isfinite(expected)
     close: np.ndarray = np.abs(actual - expected) <= _bound(expected, tier)
-    return np.asarray(both_nan | same | (finite & close))
+    return np.asarray(both_nan | same | (finite & close) | _free(expected, tier))
+
+
+def _part(tier: Tier, part: Callable[[np.ndarray], np.ndarray]) -> Tier:
+    """The tier of the real or of the imaginary parts."""
+    if isinstance(tier, Spread):
+        return Spread(tuple(map(part, tier.others)), tier.factor)
+    return tier
+
+
+def _free(expected: np.ndarray, tier: Tier) -> np.ndarray:
+    """Where any value will do."""
+    found = np.zeros(expected.shape, bool)
+    for other in tier.others if isinstance(tier, Spread) else ():
+        if expected.dtype.kind == "f":
+            found |= np.isfinite(other) != np.isfinite(expected)
+            found |= np.isinf(other) & (other != expected)
+        else:
+            found |= other != expected
+    return found
 
 
 def _same_zero(actual: np.ndarray, expected: np.ndarray, tier: Tier) -> np.ndarray:
@@ -113,6 +145,10 @@ def _bound(expected: np.ndarray, tier: Tier) -> np.ndarray:
         eps = np.finfo(expected.dtype).eps
         scale = tier.factor * np.log2(max(tier.count, 2)) * eps
         return np.asarray(scale * np.asarray(tier.absolutes))
+    if isinstance(tier, Spread):
+        away = [np.abs(other - expected) for other in tier.others]
+        least = 8 * np.abs(np.spacing(expected)) + 8 * np.finfo(expected.dtype).tiny
+        return np.asarray(tier.factor * np.max(away, axis=0) + least)
     if isinstance(tier, Ulps):
         return np.asarray(tier.count * np.abs(np.spacing(expected)))
     return np.asarray(-1.0)
