@@ -49,3 +49,16 @@ def test_an_unknown_implementation_is_refused() -> None:
     done = run("--subject", "fortran")
     assert done.returncode == 2
     assert "kmeans has no implementation 'fortran': numpy, numba" in done.stderr
+
+
+def test_calls_on_little_data_are_timed() -> None:
+    done = subprocess.run(
+        [sys.executable, "benchmarks/calls.py", "--repeats", "1"],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for name in ("a * b + 1", "a.sum()", "three globals", "k-means step"):
+        assert name in done.stdout

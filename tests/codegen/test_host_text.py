@@ -65,9 +65,6 @@ program steps(n; x: f64[n], y: f64[n], limit: f64, most: i64~) {
 """
 
 
-NUMBER = np.array(2.5)
-
-
 def test_the_text_reads_like_the_program() -> None:
     assert host(mapped(program(LOOP))) == (
         "import numpy as np\n"
@@ -132,11 +129,6 @@ def test_fixed_sizes_are_checked() -> None:
     assert run_plain(parsed, [np.ones((4, 1))]) == [4]
     with pytest.raises(ShapeError, match="axis 1 of x has size 2, not 1"):
         run_plain(parsed, [np.ones((4, 2))])
-
-
-def test_an_array_without_axes_has_no_sizes() -> None:
-    jitted = pm.jit(lambda x: x + NUMBER, target="python")
-    assert jitted(np.ones(2)).tolist() == [3.5, 3.5]
 
 
 def test_sizes_are_numpy_scalars_only_where_they_are_scalars() -> None:
