@@ -120,6 +120,8 @@ class Aggregates(Patterns):
             value = as_float(self.element(*_merge(axes, kept, inner)))
             middle = center if isinstance(center, ScalarRep) else center.element(*kept)
             away = apply_ufunc(np.subtract, (value, middle))
+            if emit.element_type(away.type).dtype.kind == "c":
+                away = apply_ufunc(np.absolute, (away,))
             return apply_ufunc(np.multiply, (away, away))
 
         total = over(self.sizes, axis, keepdims, square, binary(p.ADD, "sum"))

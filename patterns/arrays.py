@@ -225,6 +225,12 @@ class ArrayRep(reps.Arithmetic, Aggregates):
     __ior__, __ixor__ = _in_place(np.bitwise_or), _in_place(np.bitwise_xor)
     __ilshift__, __irshift__ = _in_place(np.left_shift), _in_place(np.right_shift)
 
+    def __pow__(self, other: object) -> Any:
+        """As NumPy, whose `x ** 2` is np.square(x): of bools int8, where np.power gives int64."""
+        if self.dtype.kind == "b" and type(other) is int and other == 2:
+            return reps.apply_ufunc(np.square, (self,))
+        return super().__pow__(other)
+
     def dot(self, other: object) -> Any:
         """The product of vectors or matrices, as `@`."""
         return matmul(self, other)

@@ -192,7 +192,11 @@ def _axes(value: object) -> int:
 def _sum(values: Any, start: Any = 0) -> object:
     if not isinstance(values, Rep):
         return sum(values, start)
-    found: Any = _method(values, "sum", **({"axis": 0} if _axes(values) > 1 else {}))
+    options: dict[str, Any] = {"axis": 0} if _axes(values) > 1 else {}
+    dtype = getattr(values, "dtype", None)
+    if dtype is not None and dtype.kind in "iu":
+        options["dtype"] = dtype  # element after element: nothing widens
+    found: Any = _method(values, "sum", **options)
     return found if isinstance(start, int) and start == 0 else start + found
 
 

@@ -32,13 +32,15 @@ def parts_of(values: object) -> list[Rep]:
 
 
 def common(parts: Sequence[Rep]) -> Scalar:
-    """The common element type of all parts, as NumPy stores it."""
+    """The common element type of all parts, each as NumPy stores it: Python's numbers do not
+    yield in a list.
+    """
     from ...staging.primitives import join
 
-    found = emit.element_type(parts[0].type)
+    found = emit.element_type(parts[0].type).strong
     for part in parts[1:]:
-        found = join(found, emit.element_type(part.type))
-    return found.strong
+        found = join(found, emit.element_type(part.type).strong)
+    return found
 
 
 @define_function(np.stack)

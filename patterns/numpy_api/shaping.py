@@ -60,8 +60,10 @@ def round_(a: object, decimals: int = 0) -> Rep:
     if decimals != 0:
         raise Limitation("np.round to decimals", instead="np.rint(x * 10**d) / 10**d")
     value = lift(a)
-    integer = emit.element_type(value.type).dtype.kind in "iub"
-    return value if integer else apply_ufunc(np.rint, (value,))
+    kind = emit.element_type(value.type).dtype.kind
+    if kind == "b":
+        raise Limitation("np.round of bools", why="NumPy rounds them to float16")
+    return value if kind in "iu" else apply_ufunc(np.rint, (value,))
 
 
 @define_function(np.diff)

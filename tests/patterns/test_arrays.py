@@ -58,6 +58,9 @@ def test_integers_are_numpys(dtype: type[np.generic]) -> None:
         lambda i: i.mean(),
         lambda i: i @ i,
         lambda i: i.var(),
+        lambda i: (i > 2) ** 2,
+        lambda i: (i + 2j).var(axis=0),
+        lambda i: (i * (1 + 2j)).std(),
         lambda i: i.max() - i,
     ):
         agree(f, i)

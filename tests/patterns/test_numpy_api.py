@@ -153,6 +153,8 @@ def test_a_negative_size_raises() -> None:
 
 def test_lists_of_staged_numbers_are_arrays() -> None:
     agree(lambda v: np.stack([v[0], v[1] * 2, 3]), V)
+    agree(lambda v: np.stack([v[0], 2.5]), V.astype(np.float32))
+    agree(lambda v: np.stack([v[0], 2]), V.astype(np.int8))
     agree(lambda v: np.hstack([v, v.max(), 2]), V)
     agree(lambda v: np.vstack([v[:1], v.max()]), V)
     agree(lambda v: np.column_stack([v[:1], v.max()]), V)

@@ -58,6 +58,12 @@ def test_builtins() -> None:
         np.testing.assert_equal(run(f, x, X), f(x, X))
 
 
+def test_the_builtin_sum_adds_element_by_element() -> None:
+    """So that small integers do not widen."""
+    found = run(lambda v: sum(v), np.array([1, 2], np.int8))
+    assert (found, found.dtype) == (3, np.int8)
+
+
 def test_numpys_functions_of_python_numbers_do_not_yield() -> None:
     def f(s: Any, x: Any) -> Any:
         return (
