@@ -32,6 +32,7 @@ from parloom.staging.errors import (
     ShapeError,
     StagingTypeError,
     UnknownNameError,
+    UserError,
 )
 from parloom.staging.passes import Pass
 from parloom.transforms import cpu_levels
@@ -106,7 +107,8 @@ class Outcome:
     def refused(self) -> bool:
         """Whether parloom says that it does not do this, or that a size which is 1 at run time
         does not stretch."""
-        return isinstance(self.error, REFUSED) or (
+        refused = isinstance(self.error, REFUSED) or type(self.error) is UserError
+        return refused or (
             isinstance(self.error, CheckFailed | ShapeError) and "fit together" in str(self.error)
         )
 
@@ -304,6 +306,8 @@ def leaf_disagreement(found: Any, expected: Any, noisy: Sequence[Any]) -> tuple[
     others = [np.asarray(other) for other in noisy]
     if any(other.shape != b.shape or other.dtype != b.dtype for other in others):
         return "", ""
+    if others and b.dtype.kind == "c" and not np.all(np.isfinite(b)):
+        return "", ""  # which part of a product with an infinity is no number, is free
     if a.shape != b.shape:
         return "shape", f"shape {a.shape}, expected {b.shape}"
     try:
