@@ -49,6 +49,8 @@ def primitive(op: Apply, args: Sequence[str]) -> str:
     symbol = _symbol(op)
     if symbol:
         return f" {symbol} ".join(args) if len(args) == 2 else f"{symbol}{args[0]}"
+    if op.primitive is p.ABSOLUTE and _dtypes(op).pop().kind in "iuf":
+        return f"abs({args[0]})"
     if op.primitive is p.POWER:
         return f"power({', '.join(args)})"
     return f"np.{op.primitive.function.__name__}({', '.join(args)})"
@@ -56,10 +58,15 @@ def primitive(op: Apply, args: Sequence[str]) -> str:
 
 def _symbol(op: Apply) -> str:
     """The operator that means the primitive for these operands, "" if there is none."""
-    dtypes = {a.type.dtype for a in op.args if isinstance(a.type, Scalar)}
+    dtypes = _dtypes(op)
     if len(dtypes) > 1:
         return ""
     return _OPERATORS.get(dtypes.pop().kind, {}).get(op.primitive, "")
+
+
+def _dtypes(op: Apply) -> set[np.dtype[np.generic]]:
+    """The dtypes of the operands."""
+    return {a.type.dtype for a in op.args if isinstance(a.type, Scalar)}
 
 
 def is_silent(op: Apply | Cast) -> bool:

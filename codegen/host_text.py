@@ -7,7 +7,7 @@
             check_arguments(x, centroids, tol, max_iter)
         ...
         while True:
-            t_3 = np.absolute(t_2)
+            t_3 = abs(t_2)
             ...
             total, count = launch_total_count(x_1, x, centroids_0, t, x_0)
 
