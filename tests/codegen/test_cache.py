@@ -63,7 +63,11 @@ def test_another_environment_is_another_entry(
 ) -> None:
     fetch("k")
     elsewhere = {**environment.environment(), name: "another"}
-    monkeypatch.setattr(cache, "environment", lambda _: elsewhere)
+
+    def changed(_: object) -> dict[str, str]:
+        return elsewhere
+
+    monkeypatch.setattr(cache, "environment", changed)
     assert fetch("k").outcome == f"other {name}"
     assert fetch("k").hit
     monkeypatch.undo()
