@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..staging import errors
 from ..staging.errors import (
     AssertionFailed,
     CheckFailed,
@@ -47,6 +48,10 @@ _CHECKS: dict[ErrorKind, type[UserError]] = {
     ErrorKind.INDEX: StagedIndexError,
     ErrorKind.ASSERTION: AssertionFailed,
     ErrorKind.OVERFLOW: OutOfBounds,
+    ErrorKind.TYPE: errors.TypeFailed,
+    ErrorKind.ZERO_DIVISION: errors.DivisionFailed,
+    ErrorKind.RUNTIME: errors.RunFailed,
+    ErrorKind.NOT_IMPLEMENTED: errors.NotImplementedFailed,
 }
 # NumPy's words.
 EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"

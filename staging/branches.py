@@ -98,6 +98,8 @@ class Branches:
     def finish(self, places: Places) -> dict[str, object]:
         """Emits the `If`; the variables after it. Those that cannot be made one are Undefined."""
         first, second = self.sides
+        if first.scope.raises or second.scope.raises:
+            return self._one_raises(*self.sides)
         merged: dict[str, object] = {}
         plans: list[Merged] = []
         for name, a in first.state.items():
@@ -121,6 +123,25 @@ class Branches:
             ]
             merged[plan.name] = unflatten(plan.tree, leaves)
         return merged
+
+    def _one_raises(self, first: Side, second: Side) -> dict[str, object]:
+        """What stands behind is reached through the other branch alone, which joins it."""
+        blocks = [
+            Block((), tuple(side.scope.stmts) if side.scope.raises else (), ())
+            for side in self.sides
+        ]
+        builder = self.trace.builder
+        self.trace.emit(If(self.cond, *blocks))
+        if first.scope.raises and second.scope.raises:
+            builder.scopes[-1].raises = bool(builder.scopes[-1].region)
+            return {}
+        other = second if first.scope.raises else first
+        builder.join(other.scope)
+        for cell, (value, expired) in other.written.items():
+            cell.put(value)
+            if expired is not None:
+                cell.expire(expired)
+        return {n: v for n, v in other.state.items() if v is not MISSING}
 
     def _emit(self, pairs: Sequence[Pair]) -> list[Operand]:
         """Emits the `If`, and gives the cells that a branch wrote to their values after it."""

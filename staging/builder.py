@@ -26,11 +26,15 @@ class Scope:
 
     mark : how long the builder's log was when the block was opened
     region : "branch" or "loop" for a block of staged control flow
+    raises : whether the block always ends with an error
+    joined : the block that its statements were moved to
     """
 
     params: tuple[Var, ...]
     mark: int = 0
     region: str = ""
+    raises: bool = False
+    joined: Scope | None = None
     stmts: list[Stmt] = field(default_factory=list[Stmt])
     shared: dict[object, tuple[Operand, ...]] = field(
         default_factory=dict[object, tuple[Operand, ...]]
@@ -89,6 +93,15 @@ class Builder:
         for var in _bound(scope):
             self._depth[var] = level
         self.scopes.append(scope)
+
+    def join(self, scope: Scope) -> None:
+        """Moves a suspended block's statements to the end of the innermost open one."""
+        here = self.scopes[-1]
+        for var in _bound(scope):
+            self._depth[var] = len(self.scopes) - 1
+        here.stmts += scope.stmts
+        here.shared.update(scope.shared)
+        scope.joined = here
 
     def rewind(self, mark: int) -> None:
         """Takes back what was logged since the log had this length."""

@@ -27,7 +27,7 @@ class Cell:
     related : other cells that may be this one when the program runs
     """
 
-    __slots__ = ("_value", "expired", "given", "related", "scope")
+    __slots__ = ("_scope", "_value", "expired", "given", "related")
 
     def __init__(self, value: Operand, given: bool = False) -> None:
         assert isinstance(value.type, Array)
@@ -35,7 +35,14 @@ class Cell:
         self.given = given
         self.expired: Location | None = None
         self.related: set[Cell] = set()
-        self.scope: Scope = trace().builder.scopes[-1]
+        self._scope: Scope = trace().builder.scopes[-1]
+
+    @property
+    def scope(self) -> Scope:
+        """The block in which the array was made."""
+        while self._scope.joined is not None:
+            self._scope = self._scope.joined
+        return self._scope
 
     @property
     def value(self) -> Operand:
@@ -87,8 +94,8 @@ class Cell:
             other.expire(caller())
 
     def check_writable(self) -> None:
-        """Limitation for an array that the function was given."""
-        if self.given:
+        """Limitation for an array that the function was given, or that may be such a one."""
+        if self.given or any(other.given for other in self.related):
             raise Limitation(
                 "a write to an argument or to an array of the surroundings",
                 why="a staged function never modifies what it is given",

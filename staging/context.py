@@ -37,6 +37,7 @@ class Trace:
     )
     captured: dict[int, Captured] = field(default_factory=dict[int, Captured])
     regions: int = 0  # staged branches and loops that are open
+    tries: int = 0  # `try` statements whose body runs
     naturals: dict[Var, set[Operand]] = field(default_factory=dict[Var, set[Operand]])
     """Integers known not to be negative, and the sizes that each is known to be below."""
 

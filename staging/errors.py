@@ -97,6 +97,22 @@ class OutOfBounds(UserError, OverflowError):
     """A Python integer that the dtype which it meets does not hold."""
 
 
+class TypeFailed(UserError, TypeError):
+    """A `raise TypeError(...)` of the user's program that was reached while it ran."""
+
+
+class DivisionFailed(UserError, ZeroDivisionError):
+    """A `raise ZeroDivisionError(...)` of the user's program that was reached while it ran."""
+
+
+class RunFailed(UserError, RuntimeError):
+    """A `raise RuntimeError(...)` of the user's program that was reached while it ran."""
+
+
+class NotImplementedFailed(UserError, NotImplementedError):
+    """A `raise NotImplementedError(...)` of the user's program that was reached while it ran."""
+
+
 class AssertionFailed(UserError, AssertionError):
     """An `assert` of the user's program that did not hold while it ran."""
 

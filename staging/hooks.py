@@ -4,7 +4,9 @@ its nested ones.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import CellType
 from typing import Any
 
@@ -18,7 +20,8 @@ from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
 from .nodes import Check, ErrorKind
 from .regions import ForRegion, IfRegion, Obstacle, Sites, WhileRegion, refused
-from .reps import Rep
+from .reps import Rep, constant
+from .state import is_staged
 
 Place = tuple[int, int, int | None]
 
@@ -170,20 +173,36 @@ class Hooks:
         assert not isinstance(known, bool)
         trace().emit(Check(known.operand, ErrorKind.ASSERTION, text or "assertion failed"))
 
-    def raising(self, error: object) -> object:
-        """`raise error`: refused where it would depend on a staged condition."""
-        if current() is not None and trace().regions:
-            shown = error.__name__ if isinstance(error, type) else repr(error)
-            raise self._inside(f"raise {shown}")
-        return error
+    def raising(self, error: object) -> Raising:
+        """`raise error`: in a staged branch or loop, when the program gets there."""
+        if current() is None or not trace().regions:
+            return Raising(True, error)
+        cls = error if isinstance(error, type) else type(error)
+        args: tuple[object, ...] = getattr(error, "args", ()) if error is not cls else ()
+        kind = _KINDS.get(cls)
+        if kind is None or any(is_staged(a) for a in args) or trace().tries:
+            raise self._cannot_raise(error, kind is None)
+        trace().emit(Check(constant(False).operand, kind, str(error) if args else cls.__name__))
+        trace().builder.scopes[-1].raises = True
+        return Raising(False, error)
 
-    def try_(self) -> Callable[[], None]:
-        """`try:`; the handlers call the result, which drops what was left half recorded."""
-        if current() is None:
-            return lambda: None
-        if trace().regions:
+    def _cannot_raise(self, error: object, unknown: bool) -> Limitation:
+        shown = error.__name__ if isinstance(error, type) else repr(error)
+        kinds = ", ".join(cls.__name__ for cls in _KINDS)
+        return Limitation(
+            f"raise {shown} inside a staged branch or loop cannot be staged",
+            why=f"compiled programs raise one of {kinds}"
+            if unknown
+            else "what it says, or who catches it, is known only when the compiled program runs",
+            instead="one of these, with a text that is known, outside of `try`; or a result that "
+            "says what is wrong",
+        )
+
+    def try_(self) -> Attempt:
+        """`try:`"""
+        if current() is not None and trace().regions:
             raise self._inside("try")
-        return mark()
+        return Attempt()
 
     def _inside(self, what: str) -> Limitation:
         return Limitation(
@@ -191,6 +210,40 @@ class Hooks:
             why="whether it is reached is known only when the compiled program runs",
             instead="assert with the condition, which is checked when the program runs",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Raising:
+    """A `raise`: whether it happens now, or when the program runs."""
+
+    now: bool
+    error: object
+
+
+class Attempt:
+    """A `try`: its handlers call it, which drops what was left half recorded; its body ends with
+    `done`."""
+
+    __slots__ = ("before", "unwind")
+
+    def __init__(self) -> None:
+        self.unwind = mark() if current() is not None else None
+        self.before = trace().tries if current() is not None else 0
+        if current() is not None:
+            trace().tries += 1
+
+    def __call__(self) -> None:
+        self.done()
+        if self.unwind is not None:
+            self.unwind()
+
+    def done(self) -> None:
+        """The body is left."""
+        if self.unwind is not None:
+            trace().tries = self.before
+
+
+_KINDS: dict[type, ErrorKind] = {getattr(builtins, kind.value): kind for kind in ErrorKind}
 
 
 def _has_static_length(iterable: Any) -> bool:

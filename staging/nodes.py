@@ -271,6 +271,10 @@ class ErrorKind(enum.Enum):
     INDEX = "IndexError"
     ASSERTION = "AssertionError"
     OVERFLOW = "OverflowError"
+    TYPE = "TypeError"
+    ZERO_DIVISION = "ZeroDivisionError"
+    RUNTIME = "RuntimeError"
+    NOT_IMPLEMENTED = "NotImplementedError"
 
 
 @dataclass(frozen=True, slots=True)

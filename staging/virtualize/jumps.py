@@ -111,6 +111,8 @@ class _Jumps:
 
     def jump(self, stmt: ast.stmt, loop: _Loop | None) -> list[ast.stmt] | None:
         """What takes the place of a jump; None for another statement."""
+        if isinstance(stmt, ast.Raise):
+            return [stmt]
         if isinstance(stmt, ast.Break) and loop is not None:
             return [_set(loop.broken, True, stmt)]
         if isinstance(stmt, ast.Continue) and loop is not None:

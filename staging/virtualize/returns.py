@@ -37,10 +37,13 @@ def lift_returns(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _lift(body: Sequence[ast.stmt]) -> list[ast.stmt] | None:
-    """The statements, the last a LiftedIf or an assignment of the result; None if impossible."""
+    """The statements, the last a LiftedIf, an assignment of the result or a `raise`; None if
+    impossible."""
     for k, stmt in enumerate(body):
         if isinstance(stmt, ast.Return):
             return [*body[:k], _assign(stmt)]
+        if isinstance(stmt, ast.Raise):
+            return list(body[: k + 1])
         if _returns(stmt):
             branches = _branches(stmt, body[k + 1 :]) if isinstance(stmt, ast.If) else None
             return None if branches is None else [*body[:k], branches]

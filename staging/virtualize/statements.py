@@ -269,19 +269,20 @@ class Statements(Expressions):
         message = self.thunk(self.expr(node.msg)) if node.msg is not None else ast.Constant(None)
         return located(ast.Expr(self.hook("assert_", node, self.expr(node.test), message)), node)
 
-    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
-        if node.exc is not None:
-            node.exc = self.hook("raising", node, self.expr(node.exc))
-        if node.cause is not None:
-            node.cause = self.expr(node.cause)
-        return node
+    def visit_Raise(self, node: ast.Raise) -> list[ast.stmt]:
+        node.cause = node.cause and self.expr(node.cause)
+        if node.exc is None:
+            return [node]
+        error, opening = self._open("raising", node, self.expr(node.exc))
+        node.exc = located(ast.Name(error, ast.Load()), node)
+        return [opening, located(ast.If(_member(error, "now"), [_raised(node)], []), node)]
 
     def visit_Try(self, node: ast.Try) -> list[ast.stmt]:
         _, opening = self._open("try_", node)
         assert isinstance(opening, ast.Assign)
         (unwind,) = opening.targets
         assert isinstance(unwind, ast.Name)
-        node.body = self.nested(node.body)
+        node.body = [*self.nested(node.body), _done(unwind.id, node)]
         for handler in node.handlers:
             handler.type = handler.type and self.expr(handler.type)
             handler.body = [_call(unwind.id, handler), *self.nested(handler.body)]
@@ -333,12 +334,25 @@ class Statements(Expressions):
         return [node, located(ast.Expr(told), node)]
 
 
+def _raised(node: ast.Raise) -> ast.Raise:
+    assert node.exc is not None
+    return located(ast.Raise(_attribute(node.exc, "error"), node.cause), node)
+
+
+def _attribute(value: ast.expr, name: str) -> ast.expr:
+    return located(ast.Attribute(value, name, ast.Load()), value)
+
+
 def _member(region: str, name: str) -> ast.expr:
     return ast.Attribute(ast.Name(region, ast.Load()), name, ast.Load())
 
 
 def _constant(value: object, at: ast.AST) -> ast.expr:
     return located(ast.Constant(value), at)  # type: ignore[arg-type]
+
+
+def _done(attempt: str, at: ast.AST) -> ast.stmt:
+    return located(ast.Expr(ast.Call(_member(attempt, "done"), [], [])), at)
 
 
 def _call(function: str, at: ast.AST) -> ast.stmt:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import parloom as pm
 from parloom.staging import errors
 from parloom.staging.nodes import If
 from parloom.staging.tracing import trace_function
 
-from .running import agree, ops, run
+from .running import agree, everywhere, ops, run
 
 X = np.array([3.0, -1.0, 2.5, 0.0])
 NUMBERS = [(-2.0,), (0.0,), (1.0,), (3.5,)]
@@ -195,10 +196,96 @@ def test_yield_out_of_staged_control_flow_is_refused() -> None:
     ]
 
 
-def test_raise_and_try_inside_staged_branches_are_refused() -> None:
-    def raises(x: float) -> Any:
+def test_raise_under_a_staged_condition() -> None:
+    def f(x: Any, most: float) -> Any:
+        s = 0.0
+        for v in x:
+            if v > most:
+                raise ValueError("too big")
+            elif v < -10:
+                raise ZeroDivisionError
+            else:
+                t = v * 2
+            s += t
+        if s == 0:
+            raise RuntimeError(f"nothing in {len('abc')}")
+        return s
+
+    everywhere(f, (X, 5.0))
+    jitted: Any = pm.jit(f)
+    for target in ("reference", "python", "cpu"):
+        with pytest.raises(ValueError, match=r"too big(.|\n)*raise ValueError"):
+            jitted.on(target)(X, 2.0)
+        with pytest.raises(ZeroDivisionError):
+            jitted.on(target)(X * 100, 1e9)
+        with pytest.raises(RuntimeError, match="nothing in 3"):
+            jitted.on(target)(X[:0], 2.0)
+
+
+def test_a_branch_that_raises_leaves_the_other_s_variables() -> None:
+    def f(x: Any, k: int) -> Any:
+        out = np.zeros(3)
+        if k == 0:
+            y = x * 2
+            out[0] = 7.0
+        elif k == 1:
+            y = x[1:]
+        else:
+            raise TypeError("no such k")
+        y[0] = 5.0
+        return y, out
+
+    def g(x: Any, k: int) -> Any:
+        if k == 0:
+            return x
+        elif k == 1:
+            return x * 2
+        raise TypeError("no such k")
+
+    everywhere(g, (X, 0), (X, 1))
+    jitted: Any = pm.jit(g)
+    with pytest.raises(TypeError, match="no such k"):
+        jitted(X, 2)
+    with pytest.raises(errors.Limitation, match="write to an argument"):
+        run(lambda x, k: f(x, k), X, 1)
+
+
+def test_raise_in_a_function_that_runs_for_every_element() -> None:
+    def f(x: Any) -> Any:
+        def root(v: Any) -> Any:
+            if v < 0:
+                raise ValueError("negative")
+            return np.sqrt(v)
+
+        return x.map(root)
+
+    jitted: Any = pm.jit(f)
+    for target in ("reference", "python", "cpu"):
+        np.testing.assert_equal(jitted.on(target)(X[2:]), np.sqrt(X[2:]))
+        with pytest.raises(ValueError, match="negative"):
+            jitted.on(target)(X)
+
+
+def test_what_cannot_be_raised_is_refused() -> None:
+    class Own(Exception):
+        pass
+
+    def own(x: float) -> Any:
         if x > 100:
-            raise ValueError("too big")
+            raise Own("too big")
+        return x
+
+    def staged(x: float) -> Any:
+        if x > 100:
+            raise ValueError("too big", x)
+        return x
+
+    def caught(x: float) -> Any:
+        try:
+            if x > 100:
+                raise ValueError("too big")
+        except ValueError:
+            x = 0.0
         return x
 
     def tries(x: float) -> Any:
@@ -209,8 +296,9 @@ def test_raise_and_try_inside_staged_branches_are_refused() -> None:
                 pass
         return x
 
-    with pytest.raises(errors.Limitation, match=r"raise ValueError\('too big'\) inside a staged"):
-        run(raises, 1.0)
+    for f, what in ((own, "raise Own"), (staged, "raise ValueError"), (caught, "raise ValueError")):
+        with pytest.raises(errors.Limitation, match=what):
+            run(f, 1.0)
     with pytest.raises(errors.Limitation, match="try inside a staged"):
         run(tries, 1.0)
 
