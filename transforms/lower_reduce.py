@@ -59,7 +59,8 @@ def sums_wide(reducer: Reducer) -> bool:
     """Whether the accumulator is wider than the values: float32 sums are kept in float64."""
     type_ = reducer.block.params[0].type
     scalar = type_.element if isinstance(type_, Array) else type_
-    return scalar.dtype == np.float32 and scalar_primitive(reducer) is p.ADD
+    one = reducer.width == 1 and scalar.dtype == np.float32
+    return one and scalar_primitive(reducer) is p.ADD
 
 
 def accumulate(

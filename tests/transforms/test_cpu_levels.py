@@ -62,7 +62,13 @@ def test_forms() -> None:
     strips = [name for name, found in chosen.items() if found.chosen == "strip"]
     assert strips == ["nearest row", "nearest row's last number", "k-means step"]
     lanes = [name for name, found in chosen.items() if found.chosen == "lanes"]
-    assert lanes == ["sum", "sum of products", "conditional reductions", "argmin"]
+    assert lanes == [
+        "sum",
+        "sum of products",
+        "conditional reductions",
+        "argmin",
+        "a sum and a product of floats in one reducer",
+    ]
     reasons = {found.reason for found in chosen.values()}
     assert reasons == {
         "a nested loop reads the same elements for each of its indices",

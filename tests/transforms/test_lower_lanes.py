@@ -33,6 +33,20 @@ program f(n; x: f64[n]) {
   return a, b
 }
 """
+SUM_AND_PRODUCT = """
+program f(n; x: f32[n]) {
+  a: f32, b: f32 = loop (i < n) {
+    t: f32 = x[i]
+    reduce reducer "both" associative commutative identity (0.0_f32, 1.0_f32)
+        (p: f32, q: f32, r: f32, s: f32) {
+      u: f32 = p + r
+      v: f32 = q * s
+      yield u, v
+    } (t, t)
+  }
+  return a, b
+}
+"""
 Runs = Callable[[Program, Sequence[Any]], list[Any]]
 
 
@@ -126,6 +140,7 @@ def test_conditions(dtype: str) -> None:
         check(traced(function, dtype), dtype, (), run_plain)
     if dtype == "f8":
         check(parse(LEAST_AND_GREATEST), dtype, (), run_plain)
+        check(parse(SUM_AND_PRODUCT), "f4", (), run_plain)
 
 
 def test_empty() -> None:
