@@ -26,7 +26,7 @@ import numpy as np
 from ..patterns.generators import Collect, Generator, MultiLoop, Reduce
 from ..patterns.reducers import Reducer, arg_start, lane_start, scalar_primitive
 from ..staging import primitives as p
-from ..staging.nodes import Apply, Cast, Effects, Index, Op
+from ..staging.nodes import Apply, Cast, Effects, Index, Op, Stmt, Var
 from ..staging.traversal import effects
 from ..staging.types import Scalar
 from .kernel_ir import (
@@ -63,6 +63,11 @@ def simple(op: Op) -> bool:
     return isinstance(op, Apply | Cast | Index) and effects(op) is Effects.NONE
 
 
+def own_reads(stmts: Sequence[Stmt], indices: Sequence[Var]) -> bool:
+    """Whether reads are at indices of loops: inside, whatever a condition says."""
+    return all(i in indices for s in stmts if isinstance(s.op, Index) for i in s.op.indices)
+
+
 def may_deal_generator(op: MultiLoop, generator: Generator) -> bool:
     """Whether a generator can run over lanes: a Reduce with a start that changes no result, or an
     array of scalars."""
@@ -74,6 +79,8 @@ def may_deal_generator(op: MultiLoop, generator: Generator) -> bool:
         return False
     if isinstance(generator, Collect):
         return generator.cond is None
+    if generator.cond is not None and not own_reads(generator.value.stmts, op.body.params):
+        return False
     if independent(generator.reducer):
         return True
     return generator.cond is None and own_index_start(op, generator) is not None

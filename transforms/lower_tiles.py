@@ -41,7 +41,7 @@ from .kernel_ir import (
     Store,
 )
 from .lower_block import BlockLowering, direct_uses, produces
-from .lower_lanes import lane_loop, simple
+from .lower_lanes import lane_loop, own_reads, simple
 from .lower_parts import Part, combine_places, reduce_frame, state_place
 from .lower_reduce import Place, combined, held_expr, nest
 from .lower_scope import (
@@ -69,6 +69,10 @@ def may_tile(op: MultiLoop, generator: Generator) -> bool:
     if term is None or not all(simple(s.op) for s in work(term)):
         return False
     if not all(simple(s.op) or s.op is term for s in generator.value.stmts):
+        return False
+    indices = (*op.body.params, *term.body.params)
+    reads = (*generator.value.stmts, *work(term))
+    if generator.cond is not None and not own_reads(reads, indices):
         return False
     bound = {v for s in op.body.stmts for v in s.binders}
     sizes = [

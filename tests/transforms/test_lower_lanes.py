@@ -33,20 +33,12 @@ program f(n; x: f64[n]) {
   return a, b
 }
 """
-SUM_AND_PRODUCT = """
-program f(n; x: f32[n]) {
-  a: f32, b: f32 = loop (i < n) {
-    t: f32 = x[i]
-    reduce reducer "both" associative commutative identity (0.0_f32, 1.0_f32)
-        (p: f32, q: f32, r: f32, s: f32) {
-      u: f32 = p + r
-      v: f32 = q * s
-      yield u, v
-    } (t, t)
-  }
-  return a, b
-}
-"""
+SUM_AND_PRODUCT = (
+    LEAST_AND_GREATEST.replace("f64", "f32")
+    .replace("commutative (", "commutative identity (0.0_f32, 1.0_f32) (")
+    .replace("minimum(p, r)", "p + r")
+    .replace("maximum(q, s)", "q * s")
+)
 Runs = Callable[[Program, Sequence[Any]], list[Any]]
 
 
