@@ -1,5 +1,7 @@
 """What the optimised code is made of: vector instructions where lanes were written, no calls."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import re

@@ -1,5 +1,7 @@
 """Reductions over lanes: bits and values are the interpreter's, NumPy's where they are exact."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """Sums of matrices in tiles: the same bits as row by row, whatever the sizes of tile and matrix."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 from __future__ import annotations
 
 import re
