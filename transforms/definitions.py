@@ -42,6 +42,10 @@ class Definitions:
     extents: dict[Var, Operand] = field(default_factory=dict[Var, Operand])
     sizes: frozenset[Var] = frozenset()
 
+    def enter(self, block: Block) -> None:
+        """Adds those of a block that a pass has made."""
+        _enter(block, self)
+
     def stmt(self, operand: Operand) -> Stmt | None:
         """The statement that binds the operand; None for constants, parameters and indices."""
         return self.stmts.get(operand) if isinstance(operand, Var) else None

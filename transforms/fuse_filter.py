@@ -70,6 +70,8 @@ def match_filter(
     if kept > 1 or (kept == 1 and others):
         return "two arrays of the filter's length would each need a length of their own"
     one = peel(consumer, 1)
+    if one is not loop:
+        definitions.enter(one.body)
     return FilterMatch(
         source, consumer, one, arrays, _may_speculate(one, arrays, definitions, ranges)
     )

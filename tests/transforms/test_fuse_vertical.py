@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import parloom as pm
 from parloom.transforms.eliminate_dead_code import eliminate_dead_code
 from parloom.transforms.fuse_vertical import fuse_vertical
 from tests.transforms.structure import (
@@ -187,6 +190,17 @@ def test_a_map_over_a_filter_is_a_filter() -> None:
     after = apply(eliminate_dead_code, apply(fuse_vertical, once, X), X)
     (loop,) = loops(after.body)
     assert set(shape_of(loop)) == {Reduce}
+
+
+def test_a_filter_of_rows_is_a_filter_for_what_runs_over_all_axes() -> None:
+    x = np.arange(12.0).reshape(4, 3)
+
+    def roots(x: Any) -> Any:
+        return np.sqrt(x.rows.filter(lambda row: row[0] > 1).map(lambda row: row))
+
+    f: Any = pm.jit(roots)
+    np.testing.assert_array_equal(f(x), np.sqrt(x[1:]))
+    assert f.explain(x).ir("fused").count("loop (i < x_0)") == 1
 
 
 def test_a_filter_joins_one_consumer_at_a_time() -> None:
