@@ -59,7 +59,7 @@ class Outputs:
         if any(e is None or None in e.shape for _, e in pairs):
             return [None] * len(self.arrays)
         given = [array for array, _ in pairs]
-        others = [x for x in arguments if isinstance(x, np.ndarray)]
+        others: list[np.ndarray] = [x for x in arguments if isinstance(x, np.ndarray)]
         return [
             None if array is None or not is_free(array, given, others) else np.asarray(array)
             for array in self.arrays
@@ -193,7 +193,7 @@ def check_array(array: np.ndarray, name: str, expected: Expected) -> None:
         raise ReadOnlyError(f"{name} is read-only", instead="an array that may be written to")
 
 
-def is_free(array: np.ndarray, given: Sequence[np.ndarray], others: Sequence[Any]) -> bool:
+def is_free(array: np.ndarray, given: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:
     """Whether a target may write to the array, one of `given`."""
     apart_from = [*(x for x in given if x is not array), *others]
     return (

@@ -39,7 +39,8 @@ def settled(x: Any, k: Any) -> Any:
 
 def lines(f: Any, *args: Any) -> list[str]:
     """The lines of the sequential part that let go, and the launches and loops between them."""
-    text = pm.jit(f).explain(*args).source("host")
+    jitted: Any = pm.jit(f)
+    text: str = jitted.explain(*args).source("host")
     words = (line.strip() for line in text.splitlines())
     found = [w for w in words if w.startswith(("del ", "while ")) or " = launch" in w]
     return [w.split("(")[0] if " = launch" in w else w for w in found]
