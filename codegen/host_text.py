@@ -13,7 +13,7 @@
 
 Scalars are NumPy's, of exactly the IR's dtypes, and numbers of the text become so when it is loaded
 (plain.py). Sizes stay Python's where only launches use them as extents. What a text refers to
-stands beside it in `HostText`; runtime/host.py runs it.
+stands beside it in `HostText` (host_program.py); runtime/host.py runs it.
 """
 
 from __future__ import annotations
@@ -51,29 +51,12 @@ from ..staging.types import Array, Exists, Scalar
 from ..transforms.lower_names import KernelNames
 from ..transforms.storage import NOTHING, Reuse
 from .host_lifetimes import last_uses
+from .host_program import HELPERS, HostText, Site
 from .host_scalars import constant, converted, is_silent, primitive
 from .host_sizes import scalar_sizes
 from .ownership import Shared, shared_results
 from .python_text import comment
 from .runtime.launch import Launcher
-
-Site = tuple[Check | Index | Update, tuple[Location, ...]]
-
-HELPERS = ("check_arguments", "copied", "fault", "owned", "power")
-
-
-@dataclass(frozen=True, slots=True)
-class HostText:
-    """The text, the function's name in it, and what its other names stand for.
-
-    sites : the statements that may raise, by the number that `fault` gets
-    """
-
-    text: str
-    name: str
-    launches: Mapping[str, Launcher]
-    callbacks: Mapping[str, PythonFunction]
-    sites: Sequence[Site]
 
 
 def print_host(

@@ -13,7 +13,7 @@ from ...patterns.semantics import check_inside, failed_check
 from ...staging.errors import InternalError
 from ...staging.nodes import Check, Program
 from ...staging.primitives import POWER
-from ..host_text import HostText
+from ..host_program import HostText
 from ..plain import load
 from . import memory
 
