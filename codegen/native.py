@@ -105,7 +105,7 @@ def pack(params: Signature, args: Sequence[Any]) -> Table:
         if isinstance(param, ScalarParam):
             slots.extend(_scalar_slots(param.dtype, arg))
         elif _fits(arg, param):
-            slots.append(_address(arg))
+            slots.append(address(arg))
             slots.extend(arg.shape)
             slots.extend(arg.strides)
         else:
@@ -114,19 +114,20 @@ def pack(params: Signature, args: Sequence[Any]) -> Table:
     return (ctypes.c_int64 * len(slots)).from_buffer_copy(row)
 
 
-def _address(array: Any) -> int:
+def address(array: Any) -> int:
+    """Where an array's first element is."""
     # NumPy's C ABI: the pointer follows the head of the object. Ten times faster than asking for
     # `__array_interface__`, and most of the time of a call on small arrays.
     return ctypes.c_size_t.from_address(id(array) + object.__basicsize__).value
 
 
-def _asked_address(array: Any) -> int:
+def _asked(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
 _PROBE = np.zeros(1)
-if _address(_PROBE) != _asked_address(_PROBE):
-    _address = _asked_address
+if address(_PROBE) != _asked(_PROBE):
+    address = _asked
 
 
 def _fits(arg: Any, param: ArrayParam) -> bool:

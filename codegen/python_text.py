@@ -463,16 +463,13 @@ def comment(source: Location) -> str:
     return "".join(c if c.isprintable() else " " for c in line)
 
 
-def print_kernels(
-    kernels: Sequence[Kernel], wanted: Callable[[Function], bool] = lambda function: True
-) -> str:
+def print_kernels(kernels: Sequence[Kernel]) -> str:
     """One text for all kernels: the helpers, then `label_init`, `label_chunk`, ... of each."""
     printer = Printer()
     functions = [
         "\n".join(printer.function(function, kernel.name))
         for kernel in kernels
         for function in kernel.functions
-        if wanted(function)
     ]
     helpers = source(printer.helpers)
     head = "import numpy as np"

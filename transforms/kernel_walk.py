@@ -11,7 +11,6 @@ from .kernel_ir import (
     Buffer,
     Fault,
     For,
-    If,
     Let,
     Load,
     Local,
@@ -19,7 +18,6 @@ from .kernel_ir import (
     Space,
     Statement,
     Store,
-    While,
 )
 
 
@@ -49,17 +47,6 @@ def bound(node: object) -> Iterator[Local]:
     elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
         for field in dataclasses.fields(node):
             yield from bound(getattr(node, field.name))
-
-
-def has_loops(node: object) -> bool:
-    """Whether a function runs element by element; without loops it is whole-array statements."""
-    if isinstance(node, For | While):
-        return True
-    if isinstance(node, If):
-        return has_loops(node.then) or has_loops(node.orelse)
-    if isinstance(node, tuple | list):
-        return any(map(has_loops, cast("Sequence[object]", node)))
-    return False
 
 
 def stays_in_scratch(loop: For) -> bool:

@@ -32,7 +32,7 @@ from .kernel_ir import (
     Statement,
     Store,
 )
-from .kernel_walk import has_loops, parameters, stays_in_scratch
+from .kernel_walk import parameters, stays_in_scratch
 from .lower_block import BlockLowering, may_strip
 from .lower_generators import make_part
 from .lower_jam import jam_block, own_index, round_down, shifted
@@ -51,7 +51,6 @@ from .lower_scope import (
     prim,
 )
 from .lower_tiles import may_tile, tile_part
-from .lower_whole import as_loops
 
 
 def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
@@ -112,8 +111,6 @@ def small_function(
     out: list[Statement] = []
     for hook in hooks:
         hook(BlockLowering(scope, {}, out, integer(0)))
-    if has_loops(out):
-        out = as_loops(BlockLowering(scope, {}, out, integer(0)), out)
     return Function(name, parameters(out, (), fault), tuple(out))
 
 

@@ -1,19 +1,39 @@
-"""Whole-array statements as loops: what a function that is compiled has in their place."""
+"""Whole-array statements as loops: what a kernel that is compiled has in their place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from .kernel_ir import Buffer, Expr, Fill, If, Load, Merge, Statement, Store
+from .kernel_ir import Buffer, Expr, Fill, Function, If, Kernel, Load, Merge, Statement, Store
+from .kernel_walk import bound, parameters
 from .lower_block import BlockLowering
+from .lower_names import KernelNames
 from .lower_reduce import combined, converted, nest
+from .lower_scope import KernelScope, integer
 
 
-def as_loops(b: BlockLowering, statements: Iterable[Statement]) -> list[Statement]:
-    """The statements with every Fill and Merge element by element; the bits are the same.
+def spelled(kernel: Kernel) -> Kernel:
+    """The kernel with every Fill and Merge element by element; the bits are the same."""
+    names = KernelNames()
+    for function in kernel.functions:
+        inside = (*function.params, *bound(list(function.body)))
+        names.used.update(variable.name for variable in inside)
+    scope = KernelScope(names=names, inputs=dict(kernel.inputs))
+    init, combine, finish = (
+        _function(scope, function, kernel.fault)
+        for function in (kernel.init, kernel.combine, kernel.finish)
+    )
+    inputs = tuple(scope.inputs.items())
+    return replace(kernel, inputs=inputs, init=init, combine=combine, finish=finish)
 
-    NumPy runs a function that is whole-array statements only. One loop in it, and it is compiled.
-    """
+
+def _function(scope: KernelScope, function: Function, fault: Buffer) -> Function:
+    body = _as_loops(BlockLowering(scope, {}, [], integer(0)), function.body)
+    return replace(function, params=parameters(body, (), fault), body=tuple(body))
+
+
+def _as_loops(b: BlockLowering, statements: Iterable[Statement]) -> list[Statement]:
     found: list[Statement] = []
     with b.nested(found):
         for statement in statements:
@@ -23,7 +43,7 @@ def as_loops(b: BlockLowering, statements: Iterable[Statement]) -> list[Statemen
 
 def _spell(b: BlockLowering, statement: Statement) -> None:
     if isinstance(statement, If):
-        then, orelse = as_loops(b, statement.then), as_loops(b, statement.orelse)
+        then, orelse = _as_loops(b, statement.then), _as_loops(b, statement.orelse)
         b.out.append(If(statement.cond, then, orelse))
     elif isinstance(statement, Fill | Merge):
         buffer = statement.buffer

@@ -20,6 +20,7 @@ from ...staging.tracing import Traced
 from ...transforms.kernel_ir import Buffer, Kernel
 from ...transforms.kernel_walk import nodes
 from ...transforms.lower_program import lower_program
+from ...transforms.lower_whole import spelled
 from ...transforms.pipelines import CPU
 from ...transforms.storage import Reuse, find_reuse
 from ..direct_results import direct_results
@@ -109,11 +110,12 @@ class CpuTarget:
         result = run(traced.program, CPU, options=Options(choices, limit))
         reuse = find_reuse(result.program)
         kernels = lower_program(result.program, reuse)
-        ordered = list(kernels.values())
-        sources = {"python": print_kernels(ordered)}
+        sources = {"python": print_kernels(list(kernels.values()))}
         if self.name == "python":
             plain = launchers(kernels, code.plain(sources["python"]))
             return program(result, reuse, plain, sources)
+        kernels = {op: spelled(kernel) for op, kernel in kernels.items()}
+        ordered = list(kernels.values())
         decision = choose_printer(ordered, wanted)
         result = replace(result, decisions=(*result.decisions, decision))
         if decision.chosen == "numba":

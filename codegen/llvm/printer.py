@@ -1,4 +1,4 @@
-"""Kernel IR printed as LLVM IR, one function for each function that has loops.
+"""Kernel IR without whole-array statements, printed as LLVM IR.
 
 Every function becomes two: the entry with the native ABI (`void f(i64* table)`, native.py), which
 loads its parameters from the table, and the body, whose array parameters are `noalias`: buffers do
@@ -39,7 +39,7 @@ from ...transforms.kernel_ir import (
     Store,
     While,
 )
-from ...transforms.kernel_walk import has_loops, leaves
+from ...transforms.kernel_walk import leaves
 from . import helpers, scalars
 from .emitter import BOOL, INT64, Emitter, Value, constant, llvm_type, memory_type
 
@@ -273,8 +273,9 @@ def body_lines(function: Function, body: str, shared: Emitter, unit: bool) -> li
     if printer.statements(function.body):
         e.do("ret void")
     parameters = [text for q in function.params for text in body_parameters(q)]
+    size = "" if function.name == "chunk" else " minsize"  # the others are quickly compiled
     return [
-        f"define internal void @{body}({', '.join(parameters)}) noinline nounwind {{",
+        f"define internal void @{body}({', '.join(parameters)}) noinline nounwind{size} {{",
         "entry:",
         *e.slots,
         *terminated(e.lines),
@@ -387,13 +388,12 @@ def calls(call: str, tests: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def print_module(kernels: Sequence[Kernel]) -> str:
-    """One module for all functions that have loops."""
+    """One module for all functions of kernels without whole-array statements."""
     lines: list[str] = []
     shared = Emitter()
     for kernel in kernels:
         for function in kernel.functions:
-            if has_loops(function.body):
-                lines.extend(print_function(function, f"{kernel.name}_{function.name}", shared))
+            lines.extend(print_function(function, f"{kernel.name}_{function.name}", shared))
     lines.extend(helpers.definitions(shared.used))
     declarations = sorted(shared.declared.values())
     return "\n".join((*lines, *declarations, *shared.loops)) + "\n"

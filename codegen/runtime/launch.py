@@ -1,78 +1,71 @@
-"""Launching a kernel: its chunks on all threads, then the combination in chunk order.
+"""Launching a kernel.
 
 A `Launcher` is made once, when the program is compiled: it knows which host operands the kernel
-needs and where each of them goes. A call has only the run-time values left.
+needs and where each of them goes. A call finds the plan for its sizes, makes new arrays for the
+results, and hands both to what runs the kernel's functions (native_launch.py, plain_launch.py).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
-
-import numpy as np
 
 from ...patterns.semantics import failed_check, out_of_bounds
 from ...staging.errors import UserError
 from ...staging.nodes import Const, Var
-from ...transforms.kernel_ir import (
-    RECORD,
-    Buffer,
-    Extent,
-    Finish,
-    Function,
-    Kernel,
-    Local,
-    Output,
-    Site,
-    Space,
-)
-from . import threads
-from .memory import allocate, copied
+from ...transforms.kernel_ir import Buffer, Extent, Kernel, Site
+from .memory import copied
+from .plan import Array, Plan, Results, Sizes
 
-Array = np.ndarray
+# Plans are kept for so many sizes, each if it owns no more than so many bytes.
+_KEPT = 8
+_SMALL = 1 << 20
+
+Key = tuple[Any, ...]
+_NOTHING: Mapping[Buffer, Array] = MappingProxyType({})
+Read = Callable[[Sequence[Any]], int]
 
 
-class Bound(Protocol):
-    """A function of a kernel with its arguments; `again` is a copy with others in some places."""
+class Runner(Protocol):
+    """Runs launches of one plan."""
 
-    def __call__(self) -> None: ...
+    def __call__(self, inputs: Sequence[Any], fresh: Sequence[Array]) -> bool:
+        """One launch; whether a function recorded a fault.
 
-    def again(self, changes: Mapping[int, Any]) -> Bound: ...
+        inputs : values for the kernel's inputs, in order; more are left alone
+        fresh : arrays for the plan's `fresh`
+        """
+        ...
+
+
+class Runnable(Protocol):
+    """The compiled functions of one kernel."""
+
+    @property
+    def most_workers(self) -> int:
+        """How many threads may work at a launch."""
+        ...
+
+    def runner(self, plan: Plan, values: Sequence[Any]) -> Runner:
+        """What runs launches of the plan; `values` are an example of what it takes."""
+        ...
 
 
 class Code(Protocol):
     """The compiled functions of a program's kernels."""
 
-    def bind(self, name: str, args: Sequence[Any]) -> Bound:
-        """The function `name` (`kernel_function`) with arguments."""
+    def of(self, kernel: Kernel) -> Runnable:
+        """Those of one kernel."""
         ...
-
-
-@dataclass(slots=True)
-class PlainBound:
-    """A function of a kernel's text as plain Python."""
-
-    function: Callable[..., None]
-    args: list[Any]
-
-    def __call__(self) -> None:
-        with np.errstate(all="ignore"):
-            self.function(*self.args)
-
-    def again(self, changes: Mapping[int, Any]) -> PlainBound:
-        args = list(self.args)
-        for place, value in changes.items():
-            args[place] = value
-        return PlainBound(self.function, args)
 
 
 class Launcher:
     """A compiled kernel.
 
-    operands : the host variables whose values a call takes, in order
+    operands : the host variables whose values a call takes: the kernel's inputs, then other sizes
+    kept : plans by what they depend on, for the next calls
     """
 
     operands: tuple[Var, ...]
@@ -80,44 +73,54 @@ class Launcher:
     def __init__(self, kernel: Kernel, code: Code) -> None:
         self.kernel = kernel
         self.operands = operands(kernel)
+        self._runnable = code.of(kernel)
         self._places = {var: k for k, var in enumerate(self.operands)}
-        self._inputs = tuple((self._places[var], param) for var, param in kernel.inputs)
+        params = [param for _, param in kernel.inputs]
+        self._arrays = [k for k, q in enumerate(params) if isinstance(q, Buffer)]
+        self._dense = [(k, params[k].name) for k in self._arrays if contiguous(params[k])]
         self._extents = tuple(map(self._reader, kernel.extents))
         self._work = tuple(tuple(map(self._reader, nest)) for nest in kernel.work)
         self._shapes = {b: tuple(map(self._reader, b.shape)) for b in buffers(kernel)}
-        self._functions = {
-            function.name: Ready(function, f"{kernel.name}_{function.name}", code)
-            for function in kernel.functions
-        }
+        needed = dict.fromkeys(sizes(kernel))
+        self._numbers = [self._places[var] for var in needed]
+        self.kept: dict[Key, tuple[Plan, Runner]] = {}
 
-    def __call__(
-        self, *values: Any, into: Mapping[Buffer, Array] = MappingProxyType({})
-    ) -> tuple[Any, ...]:
+    def __call__(self, *values: Any, into: Mapping[Buffer, Array] = _NOTHING) -> Results:
         """The values of the loop's binders, from those of `operands`.
 
         into : arrays to use where others would be allocated
         Raises the error of the lowest fault; MemoryError where results do not fit.
         """
-        extents = tuple(read(values) for read in self._extents)
-        work = max(math.prod(read(values) for read in nest) for nest in self._work)
-        length = self.kernel.order.resolved(work).chunk_length(extents[0])
-        chunks = max(1, -(-extents[0] // length))
-        shapes = {b: tuple(read(values) for read in s) for b, s in self._shapes.items()}
-        launch = Launch(self.kernel, self._functions, extents, chunks, length, shapes)
-        for place, param in self._inputs:
-            launch.arguments[param] = as_input(values[place], param)
-        for output in self.kernel.outputs:
-            for buffer in output.state:
-                launch.states[buffer] = new(buffer, (chunks, *shapes[buffer]))
-            for buffer in output.results:
-                if buffer.space is Space.OUTPUT:
-                    given = into.get(buffer)
-                    launch.arguments[buffer] = (
-                        new(buffer, shapes[buffer]) if given is None else given
-                    )
-        return launch.run()
+        for k, name in self._dense:
+            if not values[k].flags.c_contiguous:
+                values = (*values[:k], copied(values[k], name), *values[k + 1 :])
+        key = (
+            self._runnable.most_workers,
+            *[values[k].shape for k in self._arrays],
+            *[int(values[k]) for k in self._numbers],
+        )
+        found = self.kept.pop(key, None)
+        plan, run = found or self._plan(key[0], values)
+        fresh = plan.new_arrays(into)
+        if run(values, fresh):
+            raise self._error(plan.faults)
+        results = plan.results(fresh)
+        if plan.bytes <= _SMALL:
+            if len(self.kept) >= _KEPT:
+                self.kept.clear()
+            self.kept[key] = plan, run
+        return results
 
-    def _reader(self, extent: Extent) -> Callable[[Sequence[Any]], int]:
+    def _plan(self, workers: int, values: Sequence[Any]) -> tuple[Plan, Runner]:
+        found = Sizes(
+            tuple(read(values) for read in self._extents),
+            max(math.prod(read(values) for read in nest) for nest in self._work),
+            {b: tuple(read(values) for read in s) for b, s in self._shapes.items()},
+        )
+        plan = Plan(self.kernel, found, workers)
+        return plan, self._runnable.runner(plan, values)
+
+    def _reader(self, extent: Extent) -> Read:
         """An extent as a function of the operands' values; a tuple of operands is their product."""
         if isinstance(extent, tuple):
             factors = tuple(map(self._reader, extent))
@@ -128,14 +131,24 @@ class Launcher:
         fixed = int(extent.value) if isinstance(extent, Const) else extent
         return lambda values: fixed
 
+    def _error(self, faults: Array) -> UserError:
+        """The error of the lowest (site, iteration) that a chunk recorded."""
+        found: list[list[int]] = [record for record in faults.tolist() if record[0]]
+        site, _, *details = min(found)
+        return site_error(self.kernel.sites[site - 1], details)
+
 
 def operands(kernel: Kernel) -> tuple[Var, ...]:
     """The host variables that a kernel needs: what its functions read, and what sizes depend on."""
+    return tuple(dict.fromkeys((*(var for var, _ in kernel.inputs), *sizes(kernel))))
+
+
+def sizes(kernel: Kernel) -> list[Var]:
+    """The host variables that the cut and the shapes of a launch depend on."""
     shapes = [extent for buffer in buffers(kernel) for extent in buffer.shape]
     flat = [x for extent in shapes for x in (extent if isinstance(extent, tuple) else (extent,))]
-    needed = [v for v, _ in kernel.inputs]
-    sizes = [*kernel.extents, *(d for nest in kernel.work for d in nest), *flat]
-    return tuple(dict.fromkeys((*needed, *(d for d in sizes if isinstance(d, Var)))))
+    found = [*kernel.extents, *(d for nest in kernel.work for d in nest), *flat]
+    return [d for d in found if isinstance(d, Var)]
 
 
 def buffers(kernel: Kernel) -> tuple[Buffer, ...]:
@@ -144,160 +157,10 @@ def buffers(kernel: Kernel) -> tuple[Buffer, ...]:
     return tuple(dict.fromkeys((*made, *kernel.private)))
 
 
-def as_input(value: Any, param: Local | Buffer) -> Any:
-    """The value of a host variable; a copy where the kernel takes it to be contiguous and it is
-    not: an argument with strides that became the first state of a loop."""
-    if isinstance(param, Buffer) and param.contiguous and not value.flags.c_contiguous:
-        return copied(value, param.name)
-    return value
-
-
-def new(buffer: Buffer, shape: tuple[int, ...]) -> Array:
-    """An array for a buffer."""
-    return allocate(shape, buffer.dtype, buffer.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """One function of a kernel, and where its arguments go.
-
-    places : the positions of its parameters
-    start, stop : those of the chunk's bounds, in `chunk`
-    """
-
-    function: Function
-    name: str
-    code: Code
-    places: Mapping[Local | Buffer, int] = field(init=False)
-    start: int | None = field(init=False)
-    stop: int | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        params = self.function.params
-        names = {q.name: k for k, q in enumerate(params)}
-        object.__setattr__(self, "places", {q: k for k, q in enumerate(params)})
-        object.__setattr__(self, "start", names.get("start"))
-        object.__setattr__(self, "stop", names.get("stop"))
-
-    def bind(self, arguments: Mapping[Local | Buffer, Any]) -> Bound:
-        """The function with its arguments; the chunk's bounds are still open."""
-        return self.code.bind(self.name, [arguments.get(q, 0) for q in self.function.params])
-
-
-@dataclass(slots=True)
-class Launch:
-    """One run of a kernel.
-
-    extents : of the domain
-    chunks, length : how the first index is cut
-    states : by chunk
-    arguments : what all chunks have in common
-    """
-
-    kernel: Kernel
-    functions: Mapping[str, Ready]
-    extents: tuple[int, ...]
-    chunks: int
-    length: int
-    shapes: Mapping[Buffer, tuple[int, ...]]
-    states: dict[Buffer, Array] = field(default_factory=dict[Buffer, Array])
-    arguments: dict[Local | Buffer, Any] = field(default_factory=dict[Any, Any])
-    faults: Array = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.faults = np.zeros((self.chunks, RECORD), np.int64)
-
-    def run(self) -> tuple[Any, ...]:
-        """The values of the loop's binders."""
-        pool = threads.pool()
-        private = [self.private() for _ in range(min(pool.size, self.chunks))]
-        pool.run(self.task(private), self.chunks)
-        self.raise_fault()
-        first: dict[Local | Buffer, Any] = {**self.arguments, **self.part(0), **private[0]}
-        if self.chunks > 1 and "combine" in self.functions:
-            self.combine(first)
-        if "finish" in self.functions:
-            self.functions["finish"].bind(first)()
-        self.raise_fault()
-        return tuple(v for output in self.kernel.outputs for v in self.results(output))
-
-    def private(self) -> dict[Local | Buffer, Array]:
-        """Scratch for one worker."""
-        return {b: new(b, self.shapes[b]) for b in self.kernel.private}
-
-    def part(self, chunk: int) -> dict[Local | Buffer, Array]:
-        """What belongs to one chunk: its state and its fault record."""
-        found: dict[Local | Buffer, Array] = {b: a[chunk] for b, a in self.states.items()}
-        found[self.kernel.fault] = self.faults[chunk]
-        return found
-
-    def task(self, private: Sequence[Mapping[Local | Buffer, Array]]) -> threads.Task:
-        """What a worker does for one chunk."""
-        first: dict[Local | Buffer, Any] = {**self.arguments, **self.part(0)}
-        chunk_ = self.functions["chunk"]
-        init_ = self.functions.get("init")
-        workers = [chunk_.bind({**first, **own}) for own in private]
-        init = None if init_ is None else init_.bind(first)
-        start, stop = chunk_.start, chunk_.stop
-        assert start is not None
-        assert stop is not None
-        parts = {**self.states, self.kernel.fault: self.faults}
-        own_chunk = [(k, parts[q]) for q, k in chunk_.places.items() if q in parts]
-        own_init = [(k, parts[q]) for q, k in init_.places.items() if q in parts] if init_ else []
-
-        def run(chunk: int, worker: int) -> None:
-            if init is not None:
-                init.again({k: array[chunk] for k, array in own_init})()
-            changes: dict[int, Any] = {k: array[chunk] for k, array in own_chunk}
-            changes[start] = chunk * self.length
-            changes[stop] = min(self.extents[0], (chunk + 1) * self.length)
-            workers[worker].again(changes)()
-
-        return run
-
-    def combine(self, first: Mapping[Any, Any]) -> None:
-        """Folds the states of chunks 1, 2, ... into that of chunk 0."""
-        combine = self.functions["combine"]
-        others = {o: self.states[s] for output in self.kernel.outputs for o, s in output.others}
-        bound = combine.bind({**first, **{o: states[1] for o, states in others.items()}})
-        places = [(combine.places[o], s) for o, s in others.items() if o in combine.places]
-        for chunk in range(1, self.chunks):
-            bound.again({k: states[chunk] for k, states in places})()
-
-    def raise_fault(self) -> None:
-        """Raises the lowest (site, iteration) that a chunk recorded."""
-        found: list[list[int]] = [record for record in self.faults.tolist() if record[0]]
-        if found:
-            site, _, *details = min(found)
-            raise site_error(self.kernel.sites[site - 1], details)
-
-    def results(self, output: Output) -> list[Any]:
-        """The binders' values of one generator."""
-        if output.finish is Finish.COMPACTED:
-            return self.compacted(output)
-        values: list[Any] = []
-        for binder, buffer in zip(output.binders, output.results, strict=True):
-            if buffer.space is Space.STATE:
-                array = self.states[buffer][0]
-                array = copied(array, buffer.name) if self.chunks > 1 else array  # not all states
-            else:
-                array = self.arguments[buffer]
-            scalar = not hasattr(binder.type, "shape")
-            values.append(array[0] if scalar else array)
-        return values
-
-    def compacted(self, output: Output) -> list[Any]:
-        """The kept elements, without the gaps between the chunks' parts."""
-        (buffer,), (counts,) = output.results, output.state
-        full, kept = self.arguments[buffer], self.states[counts][:, 0]
-        width = math.prod(self.extents[1:]) * self.length
-        total = np.int64(kept.sum())
-        out = new(buffer, (int(total), *full.shape[1:]))
-        at = 0
-        for chunk, count in enumerate(kept):
-            out[at : at + count] = full[chunk * width : chunk * width + count]
-            at += int(count)
-        return [total, out]
+def contiguous(param: object) -> bool:
+    """Whether a parameter is taken to be a contiguous array. The value need not be: an argument
+    with strides that became the first state of a loop."""
+    return isinstance(param, Buffer) and param.contiguous
 
 
 def site_error(site: Site, details: Sequence[int]) -> UserError:

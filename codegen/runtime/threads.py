@@ -1,140 +1,163 @@
-"""The worker threads that run chunks.
+"""The worker threads that run chunks: native threads, one pool for the process.
 
-One pool for the process, made on first use. The calling thread works, too; the others sleep between
-launches. Kernels release the GIL, so threads run side by side. A launch from inside a chunk, or
-while another Python thread has the pool, runs on its own thread alone.
+The calling thread works, too; the others are made when a launch first wants them, and sleep between
+launches (pool_text.py). A launch while another Python thread has the pool runs on its own thread
+alone. So do all launches where there are no POSIX threads.
 """
 
 from __future__ import annotations
 
-import itertools
+import atexit
+import ctypes
+import hashlib
 import os
+import signal
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
 
-Task = Callable[[int, int], None]
+import llvmlite.binding as llvm
 
+from ...staging.errors import InternalError
+from .. import cache as disk
+from .. import objects
+from ..native import NativeFunction
+from . import job_text, pool_text
+from . import pool as records
+from .job import Job
 
-@dataclass(slots=True)
-class Job:
-    """One launch: `task(chunk, worker)` for every chunk below `chunks`.
-
-    changed : the pool's, for the number of helpers
-    helpers : how many workers beside the caller are at it now
-    """
-
-    task: Task
-    chunks: int
-    changed: threading.Condition
-    next_chunk: itertools.count[int] = field(default_factory=itertools.count)
-    error: BaseException | None = None
-    helpers: int = 0
-
-    def work(self, worker: int) -> None:
-        """Takes chunks until there are none left, or a task raised."""
-        while self.error is None:
-            chunk = next(self.next_chunk)
-            if chunk >= self.chunks:
-                return
-            try:
-                self.task(chunk, worker)
-            except BaseException as error:  # noqa: BLE001 - re-raised by the caller of `run`
-                self.error = error
-
-    def help(self, worker: int) -> None:
-        """Works beside the caller; one who comes too late finds no chunk."""
-        with self.changed:
-            self.helpers += 1
-        self.work(worker)
-        with self.changed:
-            self.helpers -= 1
-            self.changed.notify()
-
-    def wait(self) -> None:
-        """Returns when no helper is at it any more, after the caller's own work.
-
-        An interrupt meanwhile stops the helpers after their chunk.
-        """
-        while self.helpers:
-            try:
-                with self.changed:
-                    while self.helpers:
-                        self.changed.wait()
-            except KeyboardInterrupt as error:
-                self.error = error
-
-    def close(self) -> None:
-        """Lets go of what the task holds: a helper may keep the job until the next one."""
-        self.task = _no_task
-
-
-def _no_task(chunk: int, worker: int) -> None:
-    raise AssertionError(f"chunk {chunk} of a job that is over, worker {worker}")
+_LINE = 64  # bytes of a cache line
+_TYPES = {
+    "start": ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64),
+    "stop": ctypes.CFUNCTYPE(None, ctypes.c_void_p),
+    "run": ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p),
+    "cancel": ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p),
+}
+# What a thread of the pool must not be asked to handle: all signals but those of its own faults.
+_FOREIGN = signal.valid_signals() - {
+    signal.SIGSEGV,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGILL,
+    signal.SIGABRT,
+    signal.SIGTRAP,
+}
 
 
 class Pool:
-    """`size` workers, of which the caller is number 0."""
+    """The calling thread and the threads beside it.
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._busy = threading.Lock()
-        self._changed = threading.Condition()
-        self._job: Job | None = None
-        self._closed = False
-        self._start = [threading.Semaphore(0) for _ in range(size - 1)]
-        for worker in range(1, size):
-            name = f"parloom-{worker}"
-            threading.Thread(target=self._serve, args=(worker,), name=name, daemon=True).start()
+    run, cancel : native code, called with the pool's address and that of a job
+    """
 
-    def _serve(self, worker: int) -> None:
-        while not self._closed:
-            self._start[worker - 1].acquire()
-            job = self._job
-            # Woken for a launch that is over, a worker may find another one, which it was not
-            # counted for.
-            if job is not None and worker < job.chunks:
-                job.help(worker)
+    def __init__(self) -> None:
+        code = pool_code()
+        self._owners = code
+        self._memory = ctypes.create_string_buffer(ctypes.sizeof(records.Pool) + _LINE)
+        offset = -ctypes.addressof(self._memory) % _LINE
+        self._record = records.Pool.from_buffer(self._memory, offset)
+        self.address = ctypes.addressof(self._record)
+        calls = {name: _TYPES[name](function.address) for name, function in code.items()}
+        self.run: Callable[[int, int], int] = calls["run"]
+        self.cancel: Callable[[int, int], None] = calls["cancel"]
+        self._stop = calls.get("stop")
+        self._start = calls.get("start")
+        if self._start is not None:
+            self._start(self.address, 0)
 
-    def run(self, task: Task, chunks: int) -> None:
-        """Runs all chunks; returns when they are done, raises what a task raised.
+    @property
+    def size(self) -> int:
+        """How many workers there are, the caller among them."""
+        return int(self._record.threads) + 1
 
-        An interrupt (Ctrl-C) stops between chunks.
-        """
-        job = Job(task, chunks, self._changed)
-        if chunks <= 1 or self.size == 1 or not self._busy.acquire(blocking=False):
-            job.work(0)
-        else:
-            try:
-                self._share(job)
-            finally:
-                self._busy.release()
-        if job.error is not None:
-            raise job.error
+    def grow(self, size: int) -> None:
+        """Makes threads until there are `size` workers, or as many as the system allows."""
+        if self._start is None or self._record.closing:
+            return
+        with _lock, _masked():
+            while self.size < min(size, records.MOST):
+                if self._start(self.address, self.size):
+                    return
 
-    def _share(self, job: Job) -> None:
-        try:
-            self._job = job
-            for start in self._start[: job.chunks - 1]:
-                start.release()
-            job.work(0)
-        except BaseException as error:  # noqa: BLE001 - an interrupt between two chunks
-            job.error = error
-        finally:
-            job.wait()
-            job.close()
-            self._job = None
+    def stop(self) -> None:
+        """Ends the threads, unless a launch is using them; launches then run alone."""
+        if self._stop is not None:
+            self._stop(self.address)
 
-    def close(self) -> None:
-        """Lets the threads end; a launch that still runs goes on."""
-        self._closed = True
-        for start in self._start:
-            start.release()
+    def lose(self) -> None:
+        """Says that this is a child process, in which the threads do not exist."""
+        self._record.forked = 1
+
+
+@cache
+def pool_code() -> dict[str, NativeFunction]:
+    """The functions of the pool; without POSIX threads, those that do without."""
+    try:
+        return _load(pool_text.pool_text(), pool_text.FUNCTIONS)
+    except objects.UnresolvedSymbol:
+        return _load(job_text.job_text(), job_text.FUNCTIONS)
+
+
+def _load(text: str, functions: tuple[str, ...]) -> dict[str, NativeFunction]:
+    def build() -> bytes:
+        objects.host()
+        return objects.emit(llvm.parse_assembly(text), functions).code
+
+    def load(code: bytes) -> dict[str, NativeFunction]:
+        return objects.load(objects.ObjectCode(functions, code), dict.fromkeys(functions, ()))
+
+    key = hashlib.sha256(text.encode()).hexdigest()
+    return disk.fetch("pool", key, build, load, ("codegen",)).value
+
+
+@contextmanager
+def _masked() -> Generator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FOREIGN)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def run(job: Job, workers: int) -> bool:
+    """Runs a job; whether a function of it recorded a fault.
+
+    An interrupt (Ctrl-C) stops between chunks: native code comes back regularly, so that Python can
+    run its signal handlers.
+    """
+    pool = the_pool(workers)
+    run, where, what = pool.run, pool.address, ctypes.addressof(job)
+    try:
+        said = run(where, what)
+        while said == job_text.AGAIN:
+            said = run(where, what)
+    except BaseException:
+        pool.cancel(where, what)
+        raise
+    if said == job_text.FORKED:
+        raise InternalError("the process was forked by a signal handler, while a loop ran")
+    return said == job_text.FAULTED
 
 
 _pool: Pool | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()
 _wanted: int | None = None
+
+
+def the_pool(workers: int) -> Pool:
+    """The process's pool, with threads for so many workers."""
+    global _pool
+    pool = _pool
+    if pool is None:
+        with _lock:
+            if _pool is None:
+                _pool = Pool()
+                atexit.register(_pool.stop)
+            pool = _pool
+    if pool.size < workers:
+        pool.grow(workers)
+    return pool
 
 
 def set_num_threads(count: int) -> None:
@@ -147,8 +170,13 @@ def set_num_threads(count: int) -> None:
 
 def num_threads() -> int:
     """The number of threads: `set_num_threads`, else PARLOOM_NUM_THREADS, else all processors."""
-    if _wanted is not None:
-        return _wanted
+    global _wanted
+    if _wanted is None:
+        _wanted = _default()
+    return _wanted
+
+
+def _default() -> int:
     setting = os.environ.get("PARLOOM_NUM_THREADS", "")
     if setting:
         if not setting.isdigit() or int(setting) < 1:
@@ -157,22 +185,12 @@ def num_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def pool() -> Pool:
-    """The process's pool, with the wanted number of threads."""
-    global _pool
-    wanted = num_threads()
-    with _lock:
-        if _pool is None or _pool.size != wanted:
-            if _pool is not None:
-                _pool.close()
-            _pool = Pool(wanted)
-        return _pool
-
-
 def _after_fork() -> None:
     """A forked child has none of its parent's threads: its pool is made anew."""
     global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+    if _pool is not None:
+        _pool.lose()
+    _pool, _lock = None, threading.RLock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

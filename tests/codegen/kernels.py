@@ -19,6 +19,7 @@ from parloom.staging.nodes import Op, Program
 from parloom.staging.passes import Pipeline, run
 from parloom.transforms.kernel_ir import Kernel
 from parloom.transforms.lower_program import lower_program
+from parloom.transforms.lower_whole import spelled
 from parloom.transforms.pipelines import LEVELS
 from parloom.transforms.storage import find_reuse
 
@@ -44,17 +45,22 @@ def run_plain(program: Program, arguments: Sequence[Any]) -> list[Any]:
 
 def run_numba(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels compiled through Numba."""
-    kernels = lower_program(program)
+    kernels = native_kernels(program)
     compiled = code.by_numba(list(kernels.values()))
     return run_program(program, kernels, compiled, arguments)
 
 
 def run_llvm(program: Program, arguments: Sequence[Any]) -> list[Any]:
     """A mapped program, its kernels compiled from LLVM IR."""
-    kernels = lower_program(program)
+    kernels = native_kernels(program)
     ordered = list(kernels.values())
     compiled = code.by_llvm(ordered, print_module(ordered))
     return run_program(program, kernels, compiled, arguments)
+
+
+def native_kernels(program: Program) -> dict[Op, Kernel]:
+    """The kernels of a mapped program, without whole-array statements."""
+    return {op: spelled(kernel) for op, kernel in lower_program(program).items()}
 
 
 def text_of(program: Program) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,15 @@ import pytest
 import parloom as pm
 from parloom.codegen.cpu import code
 from parloom.codegen.cpu.target import launchers
-from parloom.codegen.runtime import threads
+from parloom.codegen.llvm.printer import print_module
+from parloom.codegen.runtime import native_launch, threads
+from parloom.codegen.runtime.launch import Launcher
+from parloom.codegen.runtime.plain_launch import PlainRunner
 from parloom.staging.errors import CheckFailed, StagedIndexError, UserError
 from parloom.staging.parser import parse
 from parloom.transforms import cpu_levels
 from parloom.transforms.lower_program import lower_program
-from tests.codegen.kernels import mapped, text_of
+from tests.codegen.kernels import mapped, native_kernels, text_of
 
 TARGETS = ("cpu", "python")
 
@@ -135,24 +139,164 @@ def test_what_does_not_fit_is_a_memory_error(side: int) -> None:
     assert table(2).tolist() == [[0, 1], [1, 2]]
 
 
-def test_an_interrupt_stops_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of Python text are interrupted like any Python; the next call is whole."""
-    double: Any = pm.jit(lambda x: x * 2.0, target="python")
+@pytest.mark.parametrize("target", TARGETS)
+def test_after_an_interrupt_the_next_call_is_whole(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    double: Any = pm.jit(lambda x: x * 2.0, target=target)
     x = np.arange(50.0)
     assert double(x).tolist() == (x * 2).tolist()
-    whole = threads.Job.work
 
-    def interrupted(job: threads.Job, worker: int) -> None:
-        if worker == 0:
-            raise KeyboardInterrupt
-        whole(job, worker)
+    def interrupted(*args: Any) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(threads, "_wanted", 2)
-    monkeypatch.setattr(threads.Job, "work", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        double(x)
-    monkeypatch.setattr(threads.Job, "work", whole)
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "run", interrupted)
+        patched.setattr(PlainRunner, "chunk", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            double(x)
     assert double(x).tolist() == (x * 2).tolist()
+
+
+# Plans: what launches of the same sizes share.
+
+
+def columns_and_total(x: Any, k: Any) -> Any:
+    return x.sum(axis=0) * k, (x * k).sum(), x.rows.map(lambda row: row * k)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_may_change_from_call_to_call(target: str, count: int) -> None:
+    f: Any = pm.jit(columns_and_total, target=target)
+    for rows in (7, 1, 0, 7, 23, 7, *range(3, 14), 7):
+        x = np.arange(rows * 3.0).reshape(rows, 3)
+        columns, total, table = f(x, 2.0)
+        assert columns.tolist() == (x.sum(axis=0) * 2).tolist()
+        assert total == x.sum() * 2
+        assert table.tolist() == (x * 2).tolist()
+
+
+def test_results_of_one_call_outlive_the_next(count: int) -> None:
+    f: Any = pm.jit(columns_and_total)
+    x = np.arange(60.0).reshape(20, 3)
+    first = f(x, 1.0)
+    kept = [np.array(v) for v in first]
+    f(x, -3.0)
+    for value, old in zip(first, kept, strict=True):
+        np.testing.assert_array_equal(value, old)
+
+
+def test_the_number_of_threads_may_change_from_call_to_call() -> None:
+    f: Any = pm.jit(columns_and_total)
+    x = np.arange(600.0).reshape(200, 3)
+    expected = [np.array(v) for v in f(x, 0.5)]
+    for number in (3, 1, 8, 2, 5):
+        threads.set_num_threads(number)
+        for value, wanted in zip(f(x, 0.5), expected, strict=True):
+            np.testing.assert_array_equal(value, wanted)
+
+
+def test_several_threads_call_one_function_while_another_sets_their_number() -> None:
+    f: Any = pm.jit(columns_and_total)
+    arrays = [np.arange(3.0 * n).reshape(n, 3) for n in (4, 40, 41, 200)]
+    expected = [[np.array(v) for v in f(x, 2.0)] for x in arrays]
+    wrong: list[int] = []
+
+    def call() -> None:
+        for k in range(200):
+            found = f(arrays[k % 4], 2.0)
+            if not all(map(np.array_equal, found, expected[k % 4])):
+                wrong.append(k)
+
+    callers = [threading.Thread(target=call) for _ in range(3)]
+    for thread in callers:
+        thread.start()
+    number = 1
+    while any(thread.is_alive() for thread in callers):
+        number = number % 5 + 1
+        threads.set_num_threads(number)
+    for thread in callers:
+        thread.join()
+    assert wrong == []
+
+
+def test_large_states_are_not_kept() -> None:
+    text = """
+    program f(n; x: i64[n] contiguous) {
+      h: i64[262144] = loop (i < n) {
+        k: i64 = x[i]
+        fold sum into [262144] (k: 1_i64)
+      }
+      return h
+    }
+    """
+    launcher = compiled_launcher(text)
+    x = np.array([5, 7, 5, 262143, 5, 0])
+    for _ in range(2):
+        (found,) = launcher(x, np.int64(6))
+        assert found[[5, 7, 262143, 0, 1]].tolist() == [3, 1, 1, 1, 0]
+        assert found.sum() == 6
+    assert not launcher.kept
+
+
+def compiled_launcher(text: str) -> Launcher:
+    """The launcher of a program of one loop."""
+    kernels = native_kernels(mapped(parse(text)))
+    ordered = list(kernels.values())
+    compiled = code.by_llvm(ordered, print_module(ordered))
+    (launcher,) = launchers(kernels, compiled).values()
+    return launcher
+
+
+@pytest.mark.parametrize(("least", "workers"), [(0, [3, 3]), (10**12, [1, 1])])
+def test_small_work_stays_on_the_calling_thread(
+    least: int, workers: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as it is known to be small; the results are the same."""
+    monkeypatch.setattr(native_launch, "SMALL", least)
+    monkeypatch.setattr(threads, "_wanted", 3)
+    launcher, x = compiled_launcher(DOUBLE), np.arange(100.0)
+    found: list[int] = []
+    for _ in range(2):
+        assert launcher(x, 100)[0].tolist() == (x * 2).tolist()
+        ((_, run),) = launcher.kept.values()
+        assert isinstance(run, native_launch.NativeRunner)
+        found.append(run.job.workers)
+    assert found == workers
+
+
+def test_work_that_is_small_for_many_threads_only_is_shared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_wanted", 3)
+    launcher, x = compiled_launcher(DOUBLE), np.arange(100.0)
+    found: list[int] = []
+    for least in (10**12, 0, 10**12):
+        monkeypatch.setattr(native_launch, "SMALL", least)
+        launcher(x, 100)
+        ((_, run),) = launcher.kept.values()
+        assert isinstance(run, native_launch.NativeRunner)
+        found.append(run.job.workers)
+    assert found == [1, 3, 3]
+
+
+def test_an_array_of_another_type_is_refused() -> None:
+    launcher = compiled_launcher(DOUBLE)
+    assert launcher(np.arange(3.0), 3)[0].tolist() == [0.0, 2.0, 4.0]
+    with pytest.raises(TypeError, match="takes an array of float64, not of float32"):
+        launcher(np.arange(3.0).astype(np.float32), 3)
+
+
+DOUBLE = """
+program f(n; x: f64[n] contiguous) {
+  y: f64[n] = loop (i < n) {
+    t: f64 = x[i]
+    u: f64 = t + t
+    collect u
+  }
+  return y
+}
+"""
 
 
 # The interface: what a launcher takes and gives.

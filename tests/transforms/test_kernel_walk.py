@@ -10,7 +10,6 @@ from parloom.transforms.kernel_ir import (
     Buffer,
     Expr,
     Fault,
-    Fill,
     For,
     If,
     Let,
@@ -27,7 +26,6 @@ from parloom.transforms.kernel_ir import (
 )
 from parloom.transforms.kernel_walk import (
     bound,
-    has_loops,
     leaves,
     nodes,
     parameters,
@@ -64,13 +62,6 @@ def test_nodes_are_all_but_locals_and_buffers() -> None:
     value = plus(A, Load(X, (ZERO,)))
     found = list(nodes([Let(B, value)]))
     assert [type(x) for x in found] == [Let, Prim, Load, Literal]
-
-
-def test_loops_are_found_in_branches() -> None:
-    loop = For(I, ZERO, ZERO, [])
-    assert has_loops([If(TRUE, (), (loop,))])
-    assert has_loops([While([], TRUE, [])])
-    assert not has_loops([Fill(OUT, Literal(np.float64(0))), If(TRUE, (Fault(0, ZERO),))])
 
 
 def test_parameters_are_what_is_free_in_the_order_of_use() -> None:
