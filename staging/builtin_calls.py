@@ -223,6 +223,8 @@ def _extreme(original: Any, primitive: p.Primitive) -> None:
                     f"{original.__name__}() with {what} on staged values",
                     instead=f"x.{original.__name__}(), x.{original.__name__}_by(f)",
                 )
+            if getattr(values, "dtype", np.dtype(int)).kind == "f":
+                return cast(Any, values).reduce(pair)  # in order: a NaN counts by its place
             return _method(values, original.__name__)
         values = list(values)
         if not is_staged(values):

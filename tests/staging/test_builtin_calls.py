@@ -58,6 +58,12 @@ def test_builtins() -> None:
         np.testing.assert_equal(run(f, x, X), f(x, X))
 
 
+@pytest.mark.parametrize("values", [[1.0, np.nan, 3.0], [np.nan, 1.0, 3.0], [3.0, 1.0, np.nan]])
+def test_the_builtin_extremes_take_a_nan_by_its_place(values: list[float]) -> None:
+    x = np.array(values)
+    np.testing.assert_equal(run(lambda v: (max(v), min(v)), x), (max(values), min(values)))
+
+
 def test_the_builtin_sum_adds_element_by_element() -> None:
     """So that small integers do not widen."""
     found = run(lambda v: sum(v), np.array([1, 2], np.int8))
