@@ -23,6 +23,7 @@ from .errors import Limitation, StagingTypeError
 from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
+from .mutations import Mutations
 from .reps import Rep, staged_function
 from .signatures import misfit, written
 from .virtualize import is_rewritten, virtualize
@@ -106,9 +107,11 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
         }
         staged = tuple(map(staged_callable, args))
         before = list(_cells((*args, *options.values())))
+        shared = Mutations({name: contents for name, _, contents in before}, (), "loop")
         try:
             found = f(*staged, **named)
             _check_cells(before)
+            shared.check({})
             return found
         except TypeError as error:
             reason = misfit(f, staged, named)

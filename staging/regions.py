@@ -20,6 +20,7 @@ from .errors import Limitation
 from .iteration import StagedIterable, as_iterable, is_staged_iterable
 from .locations import Location, caller
 from .loops import Loop
+from .mutations import Mutations
 from .nodes import Block, ForLoop, Operand, Var, While
 from .primitives import ADD, LESS, LOGICAL_AND, LOGICAL_NOT
 from .reps import Rep, ScalarRep, apply_primitive, constant, index_of
@@ -51,6 +52,7 @@ class Region:
         self.places = dict(sites)
         self.restores = False
         self.now: dict[str, object] = {}
+        self.mutations: Mutations | None = None
 
     def values(self) -> tuple[object, ...]:
         """What the variables are."""
@@ -73,7 +75,14 @@ class Region:
     def variables(self) -> State:
         """The variables of the frame that called the region's method."""
         found = sys._getframe(2).f_locals  # pyright: ignore[reportPrivateUsage]
+        if self.mutations is not None:
+            self.mutations.check(found)
         return {name: found.get(name, MISSING) for name in self.names}
+
+    def watch(self, what: str, *targets: str) -> None:
+        """Has `variables` check from now on that no object changes, nor a variable of others."""
+        found = sys._getframe(2).f_locals  # pyright: ignore[reportPrivateUsage]
+        self.mutations = Mutations(found, (*self.places, *targets), what)
 
 
 class IfRegion(Region):
@@ -95,6 +104,7 @@ class IfRegion(Region):
             return self.runs == 1
         if self.runs == 1:
             self.before = self.variables()
+            self.watch("branch")
         else:
             after = _cleared(self.variables())
             self.branches.end({name: after[name] for name in self.kept})
@@ -155,6 +165,7 @@ class WhileRegion(Region):
         if self.obstacle is not None:
             raise refused(self.obstacle, "a staged while loop")
         state = self.variables()
+        self.watch("loop")
         self.rollback()  # the first evaluation only told that it is staged
         self.loop = Loop(state, self.places)
         return False
@@ -205,7 +216,9 @@ class ForRegion(Region):
         if not self.recorded:
             return iter(self.iterable)  # type: ignore[call-overload, no-any-return]
         record = self._record_stoppable if self.flags else self._record
-        return record(as_iterable(self.iterable), self.variables())
+        state = self.variables()
+        self.watch("loop", *self.targets)
+        return record(as_iterable(self.iterable), state)
 
     def leave(self) -> bool:
         """The end of the body: whether the loop stops here, because a flag is known to hold."""
