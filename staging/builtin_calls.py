@@ -19,6 +19,7 @@ from .guards import check_written, load_attribute
 from .iteration import (
     StagedEnumerate,
     StagedRange,
+    StagedReversed,
     StagedZip,
     as_iterable,
     is_staged_iterable,
@@ -38,6 +39,7 @@ from .reps import (
 from .reps import cast as convert
 from .state import is_staged, truth
 from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar
+from .unsupported import INSTEAD
 
 # Conversions: Python's numbers are weak.
 
@@ -147,6 +149,24 @@ def _enumerate(iterable: Any, start: Any = 0) -> object:
     if is_staged_iterable(iterable) or isinstance(start, Rep):
         return StagedEnumerate(as_iterable(iterable), start)
     return enumerate(iterable, start)
+
+
+@replace(reversed)
+def _reversed(iterable: Any) -> object:
+    if is_staged_iterable(iterable):
+        return StagedReversed(as_iterable(iterable))
+    return reversed(iterable)
+
+
+@replace(sorted)
+def _sorted(iterable: Any, **options: Any) -> object:
+    if is_staged_iterable(iterable) or is_staged(iterable):
+        raise Limitation(
+            "sorted() of staged values",
+            why="it makes a Python list, in an order that is known only when the program runs",
+            instead=INSTEAD["sort"],
+        )
+    return sorted(iterable, **options)
 
 
 def _with_staged_function(original: Callable[..., Any]) -> None:

@@ -13,8 +13,10 @@ from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from .context import trace
 from .errors import StagingTypeError
-from .reps import Rep, ScalarRep, apply_ufunc, can_lift, lift
+from .nodes import Check, ErrorKind
+from .reps import Rep, ScalarRep, apply_ufunc, can_lift, index_of, lift, lift_scalar, select
 
 
 @runtime_checkable
@@ -63,28 +65,38 @@ class StagedRange(StagedSequence):
         self.step = step
 
     def staged_length(self) -> Any:
-        if self.step == 1 and _is_zero(self.start):
+        if _is(self.step, 1) and _is(self.start, 0):
             return self.stop  # negative: the loop runs zero times
-        span: Any = self.stop - self.start if self.step > 0 else self.start - self.stop
-        length: Any = (span + abs(self.step) - 1) // abs(self.step)
-        return apply_ufunc(np.maximum, (length, 0))
+        if isinstance(self.step, int):
+            return self._length(self.step > 0)
+        up, down = self._length(True), self._length(False)
+        return select(self.step > 0, lift_scalar(up), lift_scalar(down))
+
+    def _length(self, up: bool) -> Any:
+        """The number of integers, for a step of this sign."""
+        span: Any = self.stop - self.start if up else self.start - self.stop
+        step = self.step if up else -self.step
+        return apply_ufunc(np.maximum, ((span + step - 1) // step, 0))
 
     def staged_element(self, i: Any) -> Any:
-        if self.step == 1 and _is_zero(self.start):
+        if _is(self.step, 1) and _is(self.start, 0):
             return i
         return self.start + i * self.step
 
 
-def _bounds(bounds: tuple[object, ...]) -> tuple[Any, Any, int]:
+def _bounds(bounds: tuple[object, ...]) -> tuple[Any, Any, Any]:
     for bound in bounds:
         if isinstance(bound, Rep) and not _is_integer(bound):
             raise StagingTypeError(f"range() needs integers, found {bound.type}", instead="int(x)")
     if len(bounds) == 1:
         return 0, bounds[0], 1
     start, stop, *rest = bounds
-    step = rest[0] if rest else 1
-    if not isinstance(step, int) or step == 0:
-        raise StagingTypeError("the step of a staged range must be a Python integer other than 0")
+    step: Any = rest[0] if rest else 1
+    if _is(step, 0):
+        raise StagingTypeError("range() arg 3 must not be zero")
+    if isinstance(step, Rep):
+        some = apply_ufunc(np.not_equal, (step, 0)).operand
+        trace().emit(Check(some, ErrorKind.VALUE, "range() arg 3 must not be zero"))
     return start, stop, step
 
 
@@ -92,8 +104,25 @@ def _is_integer(rep: Rep) -> bool:
     return isinstance(rep, ScalarRep) and rep.dtype.kind in "iu"
 
 
-def _is_zero(value: object) -> bool:
-    return isinstance(value, int) and value == 0
+def _is(value: object, known: int) -> bool:
+    return isinstance(value, int) and value == known
+
+
+class StagedReversed(StagedSequence):
+    """`reversed` of a staged collection."""
+
+    def __init__(self, part: StagedIterable) -> None:
+        self.part = part
+
+    def staged_length(self) -> Any:
+        return self.part.staged_length()
+
+    def staged_element(self, i: Any) -> Any:
+        from .control import count_operand
+
+        extent = count_operand(self.staged_length())
+        place: Any = ScalarRep(extent) - i - 1
+        return self.part.staged_element(index_of(place.operand, extent))
 
 
 class StagedZip(StagedSequence):
@@ -132,7 +161,7 @@ class StagedEnumerate(StagedSequence):
         return as_iterable(self.part).staged_length()
 
     def staged_element(self, i: ScalarRep) -> tuple[object, object]:
-        index = i if _is_zero(self.start) else self.start + i
+        index = i if _is(self.start, 0) else self.start + i
         return index, as_iterable(self.part).staged_element(i)
 
 

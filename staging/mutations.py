@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, MethodType, ModuleType
 from typing import cast
 
-from .errors import Limitation
+from .errors import UserError
 from .libraries import is_users_object
 from .locations import caller
 from .pytree import children
@@ -49,7 +49,7 @@ class Mutations:
             pending += inside[:_MOST]
 
     def check(self, variables: Mapping[str, object]) -> None:
-        """Limitation when an object, or a variable of others, is not as it was."""
+        """UserError when an object, or a variable of others, is not as it was."""
         for name, value in self.variables.items():
             if name in variables and variables[name] is not value:
                 raise self._changed(name, "assigned by a function that is called there")
@@ -59,8 +59,8 @@ class Mutations:
             if not same or any(a is not b for a, b in zip(now[:_MOST], before, strict=False)):
                 raise self._changed(name, f"a {type(held).__name__} that was made before it")
 
-    def _changed(self, name: str, how: str) -> Limitation:
-        return Limitation(
+    def _changed(self, name: str, how: str) -> UserError:
+        return UserError(
             f"{name} changes in a staged {self.what}: {how}",
             where=caller(),
             why="the code runs while staging, whether or how often the program gets there",

@@ -83,6 +83,33 @@ def test_for_over_range_arrays_rows_and_zip() -> None:
     agree(f, (X, m, 3), (X, m, 0))
 
 
+def test_reversed_and_staged_steps() -> None:
+    def backwards(x: Any, m: Any, n: int) -> Any:
+        s = 0.0
+        for i in reversed(range(n)):
+            s = s * 2 + x[i]
+        for v in reversed(x):
+            s = s * 2 + v
+        for k, row in enumerate(reversed(m)):
+            s = s * 2 + k * row.sum()
+        for k in reversed([1, 2]):
+            s += k
+        return s
+
+    def steps(x: Any, start: int, stop: int, step: int) -> Any:
+        count, s = 0, 0
+        for i in range(start, stop, step):
+            count += 1
+            s = s * 3 + i
+        return count, s
+
+    m = np.arange(8.0).reshape(4, 2)
+    everywhere(backwards, (X, m, 3), (X, m, 0))
+    everywhere(steps, *((X, a, b, c) for a in (0, 5) for b in (0, 4, 9) for c in (-3, -1, 1, 2)))
+    with pytest.raises(ValueError, match="arg 3 must not be zero"):
+        run(steps, X, 0, 4, 0)
+
+
 def test_python_sequences_unroll() -> None:
     def f(x: float) -> Any:
         parts = []

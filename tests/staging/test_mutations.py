@@ -98,7 +98,7 @@ def gives_it_to_a_function(x: Any, c: Any) -> Any:
     ],
 )
 def test_what_changes_is_named(f: Any, name: str) -> None:
-    with pytest.raises(errors.Limitation, match=f"^{name} changes in a staged (branch|loop)"):
+    with pytest.raises(errors.UserError, match=f"^{name} changes in a staged (branch|loop)"):
         run(f, X, 1)
 
 
