@@ -225,7 +225,9 @@ class ForRegion(Region):
         if self.recorded:
             self.left = _cleared(self.variables())
             return False
-        found = self.variables() if self.flags else {}
+        if not self.flags:
+            return False
+        found = self.variables()
         return any(found[flag] is True for flag in self.flags)
 
     def _record(self, iterable: StagedIterable, before: State) -> Iterator[object]:
@@ -252,8 +254,8 @@ class ForRegion(Region):
         """`while` no flag holds and there is another element."""
         extent = count_operand(iterable.staged_length())
         loop = Loop({**before, _COUNTER: 0}, self.places)
-        body = None
-        while body is None:
+        cond = body = None
+        while cond is None or body is None:
             _, variables = loop.enter()
             cond = loop.close([self._goes_on(variables, extent)])
             scope, variables = loop.enter()

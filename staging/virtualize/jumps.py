@@ -156,12 +156,10 @@ class _Jumps:
         if isinstance(stmt, _LOOPS):
             return self.loop(stmt, loop)
         if isinstance(stmt, ast.If):
-            made = _if(stmt.test, self.sequence(stmt.body, loop), [], stmt)
-            made.orelse = self.sequence(stmt.orelse, loop)
-            if isinstance(stmt, ast.If) and type(stmt) is not ast.If:
-                stmt.body, stmt.orelse = made.body, made.orelse
-                return [stmt]
-            return [made]
+            then = self.sequence(stmt.body, loop)
+            stmt.body = then or [ast.copy_location(ast.Pass(), stmt)]
+            stmt.orelse = self.sequence(stmt.orelse, loop)
+            return [stmt]
         if isinstance(stmt, ast.With):
             stmt.body = self.sequence(stmt.body, loop)
         elif isinstance(stmt, ast.Match):
@@ -172,10 +170,11 @@ class _Jumps:
             stmt.body = self.sequence(stmt.body, loop)
             for handler in stmt.handlers:
                 handler.body = self.sequence(handler.body, loop)
-            orelse = self.sequence(stmt.orelse, loop)
+            orelse: list[ast.stmt] = self.sequence(stmt.orelse, loop)
             if orelse and flags:
-                orelse = [_if(none_of(flags, orelse[0]), orelse, [], orelse[0])]
-            stmt.orelse = orelse
+                stmt.orelse = [_if(none_of(flags, orelse[0]), orelse, [], orelse[0])]
+            else:
+                stmt.orelse = orelse
         return [stmt]
 
     def loop(self, stmt: ast.For | ast.While, around: _Loop | None) -> list[ast.stmt]:
