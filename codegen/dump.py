@@ -69,7 +69,7 @@ class Recorder:
         rest = {name: value for name, value in options.items() if name != "printer"}
         program = CpuTarget("python").compile(traced, rest)
         write(program.report(), folder)
-        kernels = lower_program(program.result.program)
+        kernels = lower_program(program.mapped.program)
         (folder / "kernels.ll").write_text(print_module(list(kernels.values())))
 
     def _folder(self, name: str) -> Path:

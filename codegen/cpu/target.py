@@ -15,7 +15,7 @@ from typing import Any
 from ...staging.decisions import Decision
 from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Op
-from ...staging.passes import Options, Result, run
+from ...staging.passes import Options
 from ...staging.tracing import Traced
 from ...transforms.kernel_ir import Buffer, Kernel
 from ...transforms.kernel_walk import nodes
@@ -26,6 +26,7 @@ from ...transforms.storage import Reuse, find_reuse
 from ..direct_results import direct_results
 from ..host_text import print_host
 from ..machine_code import MachineCode
+from ..mapped import Mapped, map_program
 from ..python_text import print_kernels
 from ..report import Report
 from ..runtime.host import Run, load_host, with_launches
@@ -49,16 +50,20 @@ class CpuProgram:
 
     run : its sequential part, which launches the kernels
     direct : results that a launch may write to the user's arrays, by their position
-    sources : the kernels' text by printer, "python" to read whichever compiled; "host" is the
-        sequential part's
+    mapped : the program that was lowered
+    kernels : what it was lowered to, before whole-array statements were spelled out
+    sources : the text that ran, by printer; "host" is the sequential part's
     machine : what was compiled, for reading; None where nothing was
+    printer : the decision for one, None where Python runs the text
     """
 
-    result: Result
     run: Run
     direct: Mapping[int, Direct]
+    mapped: Mapped
+    kernels: Sequence[Kernel]
     sources: Mapping[str, str]
     machine: MachineCode | None = None
+    printer: Decision | None = None
 
     def __call__(self, arguments: Sequence[Any], into: Sequence[Any] = ()) -> tuple[Any, ...]:
         """The results: new arrays and NumPy scalars, or arrays of `into` (staging/targets.py).
@@ -80,7 +85,12 @@ class CpuProgram:
 
     def report(self) -> Report:
         """The program at every stage, the decisions, the text that runs."""
-        return Report(self.result, self.sources, self.machine)
+        result = self.mapped.result()
+        if self.printer is not None:
+            result = replace(result, decisions=(*result.decisions, self.printer))
+        # to read, whichever printer's text was compiled
+        sources = {"python": print_kernels(self.kernels), **self.sources}
+        return Report(result, sources, self.machine)
 
 
 PRINTERS = ("llvm", "numba")
@@ -107,17 +117,17 @@ class CpuTarget:
         limit = choices.pop("limit", None)
         wanted = choices.pop("printer", None)
         assert limit is None or isinstance(limit, int)
-        result = run(traced.program, CPU, options=Options(choices, limit))
-        reuse = find_reuse(result.program)
-        kernels = lower_program(result.program, reuse)
-        sources = {"python": print_kernels(list(kernels.values()))}
+        mapped = map_program(traced.program, CPU, Options(choices, limit))
+        reuse = find_reuse(mapped.program)
+        kernels = lower_program(mapped.program, reuse)
+        readable = list(kernels.values())
         if self.name == "python":
-            plain = launchers(kernels, code.plain(sources["python"]))
-            return program(result, reuse, plain, sources)
+            plain = launchers(kernels, code.plain(print_kernels(readable)))
+            return program(mapped, reuse, plain, readable, {})
         kernels = {op: spelled(kernel) for op, kernel in kernels.items()}
         ordered = list(kernels.values())
         decision = choose_printer(ordered, wanted)
-        result = replace(result, decisions=(*result.decisions, decision))
+        sources: dict[str, str] = {}
         if decision.chosen == "numba":
             compiled = code.by_numba(ordered)
         else:
@@ -125,23 +135,28 @@ class CpuTarget:
 
             sources["llvm"] = print_module(ordered)
             compiled = code.by_llvm(ordered, sources["llvm"])
-        made = program(result, reuse, launchers(kernels, compiled), sources)
-        return replace(made, machine=compiled.machine)
+        made = program(mapped, reuse, launchers(kernels, compiled), readable, sources)
+        return replace(made, machine=compiled.machine, printer=decision)
 
 
 def program(
-    result: Result, reuse: Reuse, launchers: Mapping[Op, Launcher], sources: Mapping[str, str]
+    mapped: Mapped,
+    reuse: Reuse,
+    launchers: Mapping[Op, Launcher],
+    readable: Sequence[Kernel],
+    sources: Mapping[str, str],
 ) -> CpuProgram:
     """The compiled kernels with the sequential part around them."""
-    host = print_host(result.program, launchers, reuse)
-    texts = {"python": sources["python"], "host": host.text, **sources}
+    host = print_host(mapped.program, launchers, reuse)
+    texts = {"host": host.text, **sources}
     kernels = {op: launcher.kernel for op, launcher in launchers.items()}
     names = {launcher: name for name, launcher in host.launches.items()}
     direct = {
         k: Direct(names[launchers[op]], launchers[op], buffer)
-        for k, (op, buffer) in direct_results(result.program, kernels).items()
+        for k, (op, buffer) in direct_results(mapped.program, kernels).items()
     }
-    return CpuProgram(result, load_host(host, result.program), direct, texts)
+    run = load_host(host, mapped.program)
+    return CpuProgram(run, direct, mapped, readable, texts)
 
 
 def launchers(kernels: Mapping[Op, Kernel], compiled: Code) -> dict[Op, Launcher]:
