@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ..staging import pytree
 from ..staging.context import trace
@@ -28,7 +28,8 @@ def reduce_by(
     begin: list[Rep] = []
 
     def start(count: int) -> tuple[object, ...]:
-        return identity if isinstance(identity, tuple) else (identity,) * count
+        several = isinstance(identity, tuple)
+        return cast("tuple[object, ...]", identity) if several else (identity,) * count
 
     def components(*indices: ScalarRep) -> tuple[Rep, ...]:
         leaves, made = emit.flatten(source.at(*indices))

@@ -113,12 +113,12 @@ class _Reader:
     def __init__(self, classes: list[Any]) -> None:
         self.classes = classes
         self.variables: list[Var] = []
-        self._read: tuple[Callable[[list[Any]], object], ...] = (
+        self._read: tuple[Callable[[list[Any]], Any], ...] = (
             lambda parts: tuple([self.value(v) for v in parts[1:]]),
             lambda parts: self.variables[parts[1]],
             self._const,
             lambda parts: self.classes[parts[1]](*[self.value(v) for v in parts[2:]]),
-            lambda parts: self.classes[parts[1]][parts[2]],
+            self._member,
             lambda parts: BY_NAME[parts[1]],
             self._dtype,
             lambda parts: frozenset([self.value(v) for v in parts[1:]]),
@@ -128,12 +128,14 @@ class _Reader:
         if not isinstance(value, list):
             return value
         parts = cast("list[Any]", value)
-        found: Any = self._read[parts[0]](parts)
-        return found
+        return self._read[parts[0]](parts)
 
     def _dtype(self, parts: list[Any]) -> object:
-        dtype: np.dtype[Any] = np.dtype(parts[1])
-        return dtype
+        return np.dtype(str(parts[1]))
+
+    def _member(self, parts: list[Any]) -> object:
+        members: Any = self.classes[parts[1]]
+        return members[parts[2]]
 
     def _const(self, parts: list[Any]) -> Const:
         type_ = self.value(parts[1])

@@ -15,7 +15,8 @@ need of a row is computed once, and kept for the block's rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Generator as Steps
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -247,7 +248,7 @@ def over_lanes(b: BlockLowering, lanes: int, body: Callable[[BlockLowering, Expr
 @contextmanager
 def over(
     b: BlockLowering, span: tuple[Expr, Expr], width: int, extent: Expr | None = None
-) -> Iterator[Expr]:
+) -> Steps[Expr]:
     """A loop in steps of `width`, given the start of each; none reaches beyond `extent`."""
     index = Local(b.scope.names.fresh("tile_start"), INT)
     body: list[Statement] = []

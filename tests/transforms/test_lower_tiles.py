@@ -64,6 +64,7 @@ def data(m: int, n: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_a_tile_changes_no_bit(dtype: str) -> None:
+    tiled: list[Any] = []
     for f, sizes in (
         (covariance, ((2, 3), (3, 9), (4, 4), (5, 13), (11, 3))),
         (centred, ((6, 1),)),
