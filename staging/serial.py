@@ -114,27 +114,34 @@ class _Reader:
         self.classes = classes
         self.variables: list[Var] = []
         self._read: tuple[Callable[[list[Any]], Any], ...] = (
-            lambda parts: tuple([self.value(v) for v in parts[1:]]),
-            lambda parts: self.variables[parts[1]],
+            lambda parts: tuple(self._values(parts[1:])),
+            lambda parts: self.variables[int(parts[1])],
             self._const,
-            lambda parts: self.classes[parts[1]](*[self.value(v) for v in parts[2:]]),
+            self._data,
             self._member,
             lambda parts: BY_NAME[parts[1]],
             self._dtype,
-            lambda parts: frozenset([self.value(v) for v in parts[1:]]),
+            lambda parts: frozenset(self._values(parts[1:])),
         )
 
     def value(self, value: Any) -> Any:
-        if not isinstance(value, list):
-            return value
-        parts = cast("list[Any]", value)
-        return self._read[parts[0]](parts)
+        return self._nested(value) if isinstance(value, list) else value
+
+    def _nested(self, parts: Any) -> Any:
+        return self._read[int(parts[0])](parts)
+
+    def _values(self, parts: list[Any]) -> list[Any]:
+        return [self.value(v) for v in parts]
 
     def _dtype(self, parts: list[Any]) -> object:
         return np.dtype(str(parts[1]))
 
+    def _data(self, parts: list[Any]) -> object:
+        made: object = self.classes[int(parts[1])](*self._values(parts[2:]))
+        return made
+
     def _member(self, parts: list[Any]) -> object:
-        members: Any = self.classes[parts[1]]
+        members: Any = self.classes[int(parts[1])]
         return members[parts[2]]
 
     def _const(self, parts: list[Any]) -> Const:
