@@ -80,7 +80,7 @@ def test_a_value_that_is_off_is_found_and_one_that_is_free_is_not() -> None:
     assert leaf_disagreement(x, x, []) == ("", "")
     assert leaf_disagreement(x, x * (1 + 1e-15), [])[0] == "value"
     assert leaf_disagreement(x, x * (1 + 1e-15), [x * (1 + 2e-15)]) == ("", "")
-    assert leaf_disagreement(x, x + 1e-6, [x * (1 + 2e-15)])[0] == "value"
+    assert leaf_disagreement(x + 1e-6, x, [x * (1 + 2e-15)])[0] == "value"
     assert leaf_disagreement(x, x.astype(np.float32), [])[0] == "dtype"
 
 
