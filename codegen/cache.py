@@ -17,10 +17,11 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from ..staging.dataclass import dataclass
 from . import cache_folder
 from .byte_counts import bytes_of, readable
 from .cache_entry import Identity, Unusable, decode, encode

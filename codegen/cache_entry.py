@@ -10,7 +10,8 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ..staging.dataclass import dataclass
 
 _MAGIC = b"parloom\0"
 _VERSION = 2

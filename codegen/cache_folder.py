@@ -17,9 +17,9 @@ import stat
 import sys
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..staging.dataclass import dataclass
 from .cache_entry import Unusable
 
 ENTRY = ".plc"

@@ -20,10 +20,11 @@ import re
 import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ..staging import targets
+from ..staging.dataclass import dataclass
 from ..staging.tracing import Traced
 from ..transforms.lower_program import lower_program
 from . import objects

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -47,7 +46,9 @@ def _version(package: str) -> str:
     written = Path(spec.origin).with_name("_version.py")
     with contextlib.suppress(OSError):
         return hashlib.sha256(written.read_bytes()).hexdigest()[:16]
-    return importlib.metadata.version(package)
+    from importlib.metadata import version  # takes longer to import than all else here
+
+    return version(package)
 
 
 def source_digest(folders: tuple[str, ...]) -> str:

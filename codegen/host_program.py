@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ..staging.dataclass import dataclass
 from ..staging.locations import Location
 from ..staging.nodes import Check, Index, PythonFunction, Update
 from .runtime.launch import Launcher

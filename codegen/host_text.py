@@ -19,9 +19,10 @@ stands beside it in `HostText` (host_program.py); runtime/host.py runs it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
+from ..staging.dataclass import dataclass
 from ..staging.document import Document
 from ..staging.errors import Limitation
 from ..staging.locations import Location

@@ -7,9 +7,10 @@ what runs: the same bytes, whether that was compiled by this process or came fro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ..staging.dataclass import dataclass
 from . import objects
 from .cache import HIT
 from .vectorisation import Loops, loops

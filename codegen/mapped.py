@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Program
 from ..staging.passes import Options, Pipeline, Result, run
 from ..staging.serial import Unserialisable, dumps, loads

@@ -21,10 +21,12 @@ import operator
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
+
+from ..staging.dataclass import dataclass
 
 Layout = Literal["C", "A"]
 

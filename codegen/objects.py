@@ -12,12 +12,12 @@ import re
 import struct
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
 
+from ..staging.dataclass import dataclass
 from .cache_entry import Unusable
 from .native import NativeFunction, Signature
 

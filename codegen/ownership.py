@@ -8,8 +8,8 @@ array.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, ForLoop, If, Op, Operand, Program, Update, Var, While
 from ..staging.types import Array
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.locations import Location
 from ..staging.primitives import Primitive
 from ..transforms.kernel_ir import (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..patterns.reference import interpret
+from ..staging.dataclass import dataclass
 from ..staging.passes import Milestone, Options, Result, run
 from ..staging.printer import to_text
 from ..staging.tracing import Traced

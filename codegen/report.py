@@ -8,9 +8,10 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 
+from ..staging.dataclass import dataclass
 from ..staging.decisions import Decision
 from ..staging.passes import Result
 from ..staging.printer import to_text

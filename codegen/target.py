@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..patterns.generators import MultiLoop
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.errors import Limitation
 from ..staging.locations import Location
 from ..staging.nodes import Apply, Block, Callback, Program, Stmt, Var

@@ -28,12 +28,12 @@ NaNs are kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..staging.dataclass import dataclass
 from ..staging.primitives import BY_NAME
 from . import objects
 

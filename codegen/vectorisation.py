@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from ..staging.dataclass import dataclass
 
 Form = Literal["vector", "rest", "straight", "scalar"]
 

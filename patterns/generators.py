@@ -23,9 +23,10 @@ Semantics
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
 from ..staging.traversal import result_blocks
 from ..staging.types import INDEX, Array, Exists, Type

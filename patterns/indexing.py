@@ -4,12 +4,12 @@ makes a loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from ..staging.context import trace
+from ..staging.dataclass import dataclass
 from ..staging.errors import Limitation, StagedIndexError, StagingTypeError
 from ..staging.nodes import Operand
 from ..staging.reps import Rep, ScalarRep, lift

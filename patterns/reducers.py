@@ -8,12 +8,13 @@ the interpreter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..staging import primitives as p
 from ..staging.builder import Builder
+from ..staging.dataclass import dataclass
 from ..staging.equality import key
 from ..staging.nodes import Apply, Block, Const, Index, Node, Operand, Stmt, Var
 from ..staging.primitives import Primitive

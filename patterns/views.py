@@ -13,9 +13,10 @@ A view axis that no base axis names is a broadcast one (every index reads the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..staging.context import trace
+from ..staging.dataclass import dataclass
 from ..staging.errors import ShapeError
 from ..staging.nodes import Operand, size_operand
 from . import sizes

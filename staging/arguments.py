@@ -15,12 +15,12 @@ import dataclasses
 import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from .context import trace
+from .dataclass import dataclass
 from .errors import StagingTypeError, UnknownNameError
 from .layouts import SCALARS, array_of, check_dtype, is_number_list, is_ready, layout_of, normalised
 from .pytree import LEAF, Tree, flatten, paths

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from .builder import Scope
 from .cells import Cell, Written, cell_of, is_outside, same_array, written_in
 from .context import Trace, trace
+from .dataclass import dataclass
 from .locations import Location
 from .nodes import ORDERED, Block, If, Operand, Var
 from .pytree import Tree, flatten, unflatten

@@ -8,11 +8,12 @@ appends otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from . import algebra as algebra  # its rules are part of every construction
 from . import rules
+from .dataclass import dataclass
 from .equality import key
 from .locations import Location
 from .nodes import ORDERED, Block, Const, Fact, Node, Op, Operand, Stmt, Var, operand_dim

@@ -16,11 +16,11 @@ parloom.staging.errors.InternalError: the example is not well formed: y is not v
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from .builder import close_type
+from .dataclass import dataclass
 from .errors import InternalError
 from .nodes import (
     Apply,

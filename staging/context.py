@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .builder import Builder
+from .dataclass import dataclass
 from .errors import ShapeError, UserError
 from .locations import Location, caller
 from .nodes import Apply, Check, Contiguous, ErrorKind, Op, Operand, Var, size_operand

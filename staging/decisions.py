@@ -18,9 +18,9 @@ import difflib
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from .dataclass import dataclass
 from .errors import UserError
 from .locations import Location
 from .names import numbered

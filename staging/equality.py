@@ -8,10 +8,10 @@ outermost statements cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from .dataclass import dataclass
 from .nodes import Block, Const, Node, Program, Var
 from .traversal import fields
 from .types import Array, Type

@@ -9,13 +9,14 @@ again at each call.
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, MutableSequence, MutableSet, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CellType, FunctionType, MethodType
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from .context import Trace, current
+from .dataclass import dataclass
 from .errors import Limitation, UserError
 from .layouts import is_ready, layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import CellType
 from typing import Any
 
 from .builtin_calls import callee  # with the builtins registered
 from .context import current, trace
 from .control import decide, if_then_else, mark
+from .dataclass import dataclass
 from .errors import Limitation, StagingTypeError
 from .guards import Cell, Global, changes, check_written, load, load_attribute
 from .iteration import is_staged_iterable

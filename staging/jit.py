@@ -11,13 +11,14 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from . import targets
 from .arguments import Binder, Key, RunTime, signature_of
 from .builtin_calls import callee
 from .context import current
+from .dataclass import dataclass
 from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .errors import Limitation
 from .guards import all_hold

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from .dataclass import dataclass
 from .errors import UserError
 from .literals import LITERAL
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
+
+from .dataclass import dataclass
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FOLDERS = ("staging", "patterns", "transforms", "codegen", "dsls", "parloom")

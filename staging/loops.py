@@ -14,11 +14,12 @@ held before may be written to in the loop under this name only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .builder import Scope
 from .cells import Cell, cell_of, is_outside, same_array, written_in
 from .context import Trace, trace
+from .dataclass import dataclass
 from .errors import InternalError, Limitation
 from .locations import Location, caller
 from .nodes import Block, Operand, Var, operand_dim, size_operand

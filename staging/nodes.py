@@ -33,11 +33,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 
+from .dataclass import dataclass
 from .locations import Location
 from .primitives import Primitive
 from .types import INDEX, Array, Exists, Scalar, Type

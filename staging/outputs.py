@@ -9,11 +9,11 @@ may write to the array itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
+from .dataclass import dataclass
 from .errors import ReadOnlyError, ShapeError, StagingTypeError
 from .nodes import Program, Var
 from .pytree import Tree, children, flatten, unflatten

@@ -12,9 +12,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from .checker import check
+from .dataclass import dataclass
 from .decisions import Decision, at_step, recording
 from .equality import program_key
 from .nodes import Program

@@ -16,9 +16,9 @@ import enum
 import re
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .dataclass import dataclass
 from .errors import InternalError
 from .nodes import Block, Node, Operand
 

@@ -5,7 +5,6 @@ recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ from .arguments import Binder, Leaf, leaves_of
 from .builder import Builder
 from .builtin_calls import callee
 from .context import Captured, enter
+from .dataclass import dataclass
 from .errors import ShapeError, StagingTypeError, UserError
 from .guards import Guard, RecordingTrace, reach
 from .iteration import StagedSequence

@@ -16,10 +16,11 @@ A weak scalar is a Python number of the user's program: it yields to any NumPy d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .dataclass import dataclass
 
 if TYPE_CHECKING:
     from .nodes import Var

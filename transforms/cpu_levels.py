@@ -10,10 +10,11 @@ Does not: change any result but the rounding of float sums, whose order it sets 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
 from ..patterns.reducers import Order, Reducer
+from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
 from ..staging.nodes import Block, Effects, Index, Operand, Program, Stmt, Var
 from ..staging.records import record

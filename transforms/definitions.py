@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..patterns.generators import Collect, Generator, MultiLoop, binder_slices
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, ForLoop, Operand, Program, Stmt, Var
 from ..staging.traversal import blocks, result_blocks
 

@@ -4,9 +4,10 @@ the filter's condition. The part of vertical fusion that composes conditions."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..patterns.generators import Collect, Generator, MultiLoop, binder_slices
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Apply, Block, Const, If, Index, Operand, Stmt, Var
 from ..staging.primitives import LOGICAL_AND
 from ..staging.traversal import free_vars, map_fields

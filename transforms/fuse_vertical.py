@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..patterns.generators import Collect, MultiLoop
 from ..staging.builder import Builder
+from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
 from ..staging.nodes import ORDERED, Block, Program, Stmt
 from ..staging.replay import replay_program

@@ -14,7 +14,6 @@ before, so that no fact about the reducer is needed but its identity.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..patterns.generators import (
     Collect,
@@ -27,6 +26,7 @@ from ..patterns.generators import (
 )
 from ..patterns.reducers import Reducer, binary, declared, scalar_primitive
 from ..staging.builder import Builder
+from ..staging.dataclass import dataclass
 from ..staging.nodes import (
     Apply,
     Block,

@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..patterns.reducers import Order
+from ..staging.dataclass import dataclass
 from ..staging.locations import Location
 from ..staging.nodes import ErrorKind, Operand, Var
 from ..staging.primitives import Primitive

@@ -18,7 +18,6 @@ its result is that of index order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -26,6 +25,7 @@ import numpy as np
 from ..patterns.generators import Collect, Generator, MultiLoop, Reduce
 from ..patterns.reducers import Reducer, arg_start, lane_start, scalar_primitive
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Apply, Cast, Effects, Index, Op, Stmt, Var
 from ..staging.traversal import effects
 from ..staging.types import Scalar

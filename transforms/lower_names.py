@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..staging.dataclass import dataclass
 from ..staging.names import words
 
 _TAKEN = {*keyword.kwlist, *dir(builtins), "np", "math"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, b
 from ..patterns.reducers import arg_start, scalar_primitive
 from ..patterns.semantics import EMPTY_REDUCTION
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import (
     Block,
     Bounds,

@@ -4,12 +4,13 @@ those of two chunks combine, and what comes of them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..patterns.reducers import Reducer, scalar_primitive
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Stmt, Var
 from ..staging.types import Scalar
 from .kernel_ir import (

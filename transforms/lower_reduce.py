@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..patterns.reducers import Reducer, scalar_primitive
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, Const, Operand, Var, size_operand
 from ..staging.types import Array, Scalar
 from .kernel_ir import (

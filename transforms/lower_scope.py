@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ..staging.dataclass import dataclass
 from ..staging.errors import Limitation
 from ..staging.locations import Location
 from ..staging.nodes import Apply, Cast, ErrorKind, Index, Operand, Stmt, Var

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Generator as Steps
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from ..patterns.generators import Generator, MultiLoop, Reduce
 from ..patterns.reducers import scalar_primitive
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Stmt, Var, size_operand
 from ..staging.traversal import free_vars
 from ..staging.types import Array, Scalar

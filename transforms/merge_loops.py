@@ -13,10 +13,10 @@ at its own index is the value itself. Who no longer reads the array is for simpl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..patterns.generators import Collect, MultiLoop, binder_slices, canonical
 from ..staging.builder import Builder
+from ..staging.dataclass import dataclass
 from ..staging.locations import Location
 from ..staging.nodes import Cast, Fact, Index, Node, Operand, Stmt, Var
 from ..staging.types import Array

@@ -8,13 +8,12 @@ lengths of arrays in memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..patterns.generators import Collect, Generator, MultiLoop, Reduce
 from ..patterns.reducers import Reducer
 from ..staging import primitives as p
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Apply, Cast, Const, If, Index, Operand, Var, size_operand
 from ..staging.traversal import walk_stmts
 from ..staging.types import Array, Scalar

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..patterns.generators import Collect, MultiLoop
 from ..staging.builder import Builder
+from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
 from ..staging.nodes import ORDERED, Bounds, Cast, Index, Operand, Program, Stmt, Var
 from ..staging.replay import replay_program

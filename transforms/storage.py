@@ -18,9 +18,10 @@ into a loop's first state, from a body into the next state, from a branch into t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..patterns.generators import MultiLoop
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, ForLoop, If, Op, Operand, Program, Stmt, Update, Var, While
 from ..staging.traversal import blocks, free_vars, operands, result_blocks
 from ..staging.types import Array

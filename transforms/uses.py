@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..patterns.generators import Fold, Generator, MultiLoop, Reduce
+from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, Const, ForLoop, If, Index, Node, Program, Stmt, Var, While
 from ..staging.traversal import blocks, operands, type_vars
 

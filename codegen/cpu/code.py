@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...staging.dataclass import dataclass
 from ...transforms.kernel_ir import Buffer, Function, Kernel, Local
 from .. import cache, objects
 from ..machine_code import MachineCode

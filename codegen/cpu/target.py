@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ...staging.dataclass import dataclass
 from ...staging.decisions import Decision
 from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Op

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ...staging.dataclass import dataclass
 from ...staging.errors import InternalError
 from ..vector_math import Routine
 

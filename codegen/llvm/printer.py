@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ...staging.dataclass import dataclass
 from ...staging.errors import InternalError
 from ...transforms.kernel_ir import (
     Assign,

@@ -23,13 +23,14 @@ import os
 import weakref
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...staging.dataclass import dataclass
 from ..byte_counts import bytes_of, readable
 
 SMALL = 1 << 17

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...staging.dataclass import dataclass
 from ...transforms.kernel_ir import Buffer, Function, Kernel, Local
 from .plan import Array, Plan
 

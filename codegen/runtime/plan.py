@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ...staging.dataclass import dataclass
 from ...staging.types import Array as ArrayType
 from ...transforms.kernel_ir import RECORD, Buffer, Finish, Kernel, Output, Space
 from .memory import allocate, copied

@@ -26,8 +26,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from .returns import RESULT, RETURNED, lift_returns
 from .scopes import SCOPES, binds_in_expression, own_nodes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from ..dataclass import dataclass
 from ..libraries import all_codes
 
 FunctionNode = ast.FunctionDef | ast.Lambda

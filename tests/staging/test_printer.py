@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from parloom.patterns.reducers import Reducer, binary
 from parloom.patterns.syntax import standard_name
 from parloom.staging import primitives as p
 from parloom.staging import printer, syntax
+from parloom.staging.dataclass import dataclass
 from parloom.staging.equality import equal
 from parloom.staging.errors import InternalError
 from parloom.staging.literals import SCALARS
