@@ -8,11 +8,12 @@ own source. What they tell (stages, decisions) is made again when somebody asks.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
 
 from ..staging.dataclass import dataclass
 from ..staging.nodes import Program
-from ..staging.passes import Options, Pipeline, Result, run
+from ..staging.passes import Milestone, Options, Pass, Pipeline, Result, run
 from ..staging.serial import Unserialisable, dumps, loads
 from . import cache
 from .cache_entry import Unusable
@@ -29,6 +30,14 @@ class Mapped:
 
     program: Program
     result: Callable[[], Result]
+
+
+def settings_of(entry: Pass | Milestone) -> tuple[object, ...]:
+    """The name of a step, and its module's numbers: whoever tunes or tests it may set them."""
+    if isinstance(entry, Milestone):
+        return (entry.name,)
+    module = vars(sys.modules[entry.function.__module__])
+    return (entry.name, *((k, v) for k, v in module.items() if k.isupper() and type(v) is int))
 
 
 def map_program(program: Program, pipeline: Pipeline, options: Options) -> Mapped:
@@ -55,8 +64,8 @@ def map_program(program: Program, pipeline: Pipeline, options: Options) -> Mappe
         staged = dumps(program)
     except Unserialisable:
         return Mapped(result().program, result)
-    passes = [getattr(entry, "name", "") for entry in pipeline]
     choices = sorted((name, repr(value)) for name, value in options.choices.items())
-    key = hashlib.sha256(staged + f"{passes} {choices} {options.limit}".encode()).hexdigest()
+    settings = f"{[settings_of(entry) for entry in pipeline]} {choices} {options.limit}"
+    key = hashlib.sha256(staged + settings.encode()).hexdigest()
     found = cache.fetch("program", key, lambda: dumps(result().program), load, MAKERS)
     return Mapped(found.value, result)

@@ -11,6 +11,7 @@ import pytest
 import parloom as pm
 from parloom.codegen import cache, mapped
 from parloom.staging.passes import Options
+from parloom.transforms import cpu_levels
 from parloom.transforms.pipelines import CPU
 
 
@@ -67,6 +68,19 @@ def test_other_options_and_other_lines_are_other_programs() -> None:
     moved: Any = pm.jit(scope["squares"])
     assert moved(x) == wanted
     assert hits() == before
+
+
+def test_a_number_that_the_mapping_was_made_with_is_part_of_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = pm.jit(squares).trace(np.arange(5.0))
+    mapped.map_program(program, CPU, Options())
+    before = hits()
+    monkeypatch.setattr(cpu_levels, "CHUNK", 7)
+    mapped.map_program(program, CPU, Options())
+    assert hits() == before
+    mapped.map_program(program, CPU, Options())
+    assert hits() == before + 1
 
 
 def test_a_fault_names_the_line_also_from_the_cache() -> None:

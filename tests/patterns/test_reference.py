@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -18,6 +18,7 @@ from parloom.patterns.reference import interpret
 from parloom.staging import errors
 from parloom.staging import primitives as p
 from parloom.staging.builder import Builder
+from parloom.staging.dataclass import dataclass
 from parloom.staging.locations import Location
 from parloom.staging.nodes import (
     Apply,

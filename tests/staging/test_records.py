@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 import pytest
 
 from parloom.staging import records
+from parloom.staging.dataclass import dataclass
 from parloom.staging.errors import InternalError
 from parloom.staging.nodes import Contiguous, Fact
 from parloom.staging.parser import ParseError, Parser
