@@ -32,8 +32,8 @@ def test_what_is_read_is_what_runs(printer: str, folder: Path) -> None:
     assert again.assembly() == first.assembly() == again.assembly()
     if printer == "llvm":  # Numba counts its labels
         assert again.optimised() == first.optimised()
-    [entry] = folder.iterdir()
-    assert objects.emit(again.machine.module(), ()).code in entry.read_bytes()
+    code = objects.emit(again.machine.module(), ()).code
+    assert sum(code in entry.read_bytes() for entry in folder.iterdir()) == 1
     assert "parloom_" in again.assembly()
 
 
