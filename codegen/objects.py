@@ -15,10 +15,9 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from ..staging.dataclass import dataclass
 from .cache_entry import Unusable
+from .llvm_binding import llvm
 from .native import NativeFunction, Signature
 
 # Symbols carry a prefix, so that a kernel named `exp` is not taken for the function of libm.

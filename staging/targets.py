@@ -1,6 +1,6 @@
 """What a back end must offer to `pm.jit`, and the registry in which it is found by name.
 
-The facade fills the registry with loaders, so that importing parloom imports no compiler.
+The facade fills the registry with loaders: a target is made when it is used for the first time.
 """
 
 from __future__ import annotations

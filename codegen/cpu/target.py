@@ -26,6 +26,7 @@ from ...transforms.pipelines import CPU
 from ...transforms.storage import Reuse, find_reuse
 from ..direct_results import direct_results
 from ..host_text import print_host
+from ..llvm.printer import print_module
 from ..machine_code import MachineCode
 from ..mapped import Mapped, map_program
 from ..python_text import print_kernels
@@ -132,8 +133,6 @@ class CpuTarget:
         if decision.chosen == "numba":
             compiled = code.by_numba(ordered)
         else:
-            from ..llvm.printer import print_module
-
             sources["llvm"] = print_module(ordered)
             compiled = code.by_llvm(ordered, sources["llvm"])
         made = program(mapped, reuse, launchers(kernels, compiled), readable, sources)

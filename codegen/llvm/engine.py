@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from .. import objects
+from ..llvm_binding import llvm
 
 
 def module(text: str, functions: Collection[str]) -> Any:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 
-import llvmlite.binding as llvm
-
 from ...staging.errors import InternalError
 from .. import cache as disk
 from .. import objects
+from ..llvm_binding import llvm
 from ..native import NativeFunction
 from . import job_text, pool_text
 from . import pool as records
