@@ -26,7 +26,7 @@ from pathlib import Path
 from ..staging import targets
 from ..staging.dataclass import dataclass
 from ..staging.tracing import Traced
-from ..transforms.lower_program import lower_program
+from ..transforms.lowering.program import lower_program
 from . import objects
 from .cpu.target import CpuProgram, CpuTarget
 from .llvm import engine

@@ -49,8 +49,8 @@ from ..staging.nodes import (
 )
 from ..staging.traversal import blocks, effects, free_vars
 from ..staging.types import Array, Exists, Scalar
-from ..transforms.lower_names import KernelNames
-from ..transforms.storage import NOTHING, Reuse
+from ..transforms.analyses.storage import NOTHING, Reuse
+from ..transforms.lowering.names import KernelNames
 from .host_lifetimes import last_uses
 from .host_program import HELPERS, HostText, Site
 from .host_scalars import constant, converted, is_silent, primitive

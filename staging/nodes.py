@@ -16,7 +16,8 @@ Semantics
 * `Index` with bounds CHECKED raises IndexError for an index outside 0 <= i < size (negative indices
   have been normalised before); with PROVEN the staging code vouches for it.
 * `Update` gives a new array that differs from its operand in one element; its bounds are as those
-  of `Index`. Whether it may reuse the operand's storage is found out late (transforms/storage.py).
+  of `Index`. Whether it may reuse the operand's storage is found out late
+  (transforms/analyses/storage.py).
 * `If` evaluates one branch. `While` and `ForLoop` carry state; a loop that runs zero times returns
   its initial state.
 * Effects (see `Effects`) are declared by the op; a block's effects are the union. Statements with

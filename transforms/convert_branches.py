@@ -10,10 +10,10 @@ from ..staging.primitives import SELECT
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import walk_stmts
 from ..staging.types import Scalar
-from .costs import stmts_cost
-from .definitions import define
-from .ranges import Ranges
-from .speculation import speculatable
+from .analyses.costs import stmts_cost
+from .analyses.definitions import define
+from .analyses.ranges import Ranges
+from .analyses.speculation import speculatable
 
 SMALL = 8  # additions that a branch may cost when both are always computed
 

@@ -21,9 +21,9 @@ from ..staging.records import record
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import effects, free_vars
 from ..staging.types import Array, Scalar
-from .lower_block import may_strip, may_strip_stmt, produces
-from .lower_lanes import independent, may_deal
-from .lower_tiles import may_tile
+from .lowering.block import may_strip, may_strip_stmt, produces
+from .lowering.lanes import independent, may_deal
+from .lowering.tiles import may_tile
 from .merge_loops import name_of
 
 STRIP = 128

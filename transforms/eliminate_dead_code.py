@@ -13,7 +13,7 @@ from ..staging.primitives import ADD
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import block_effects, blocks, effects, operands, type_vars, walk_stmts
 from ..staging.types import INDEX, Type
-from .definitions import Definitions, Source, define
+from .analyses.definitions import Definitions, Source, define
 
 
 def eliminate_dead_code(program: Program) -> Program:

@@ -12,13 +12,13 @@ from ..staging.nodes import Apply, Block, Const, If, Index, Operand, Stmt, Var
 from ..staging.primitives import LOGICAL_AND
 from ..staging.traversal import free_vars, map_fields
 from ..staging.types import BOOL
-from .costs import stmts_cost
-from .definitions import Definitions, Source
+from .analyses.costs import stmts_cost
+from .analyses.definitions import Definitions, Source
+from .analyses.ranges import Ranges
+from .analyses.speculation import speculatable
+from .analyses.uses import Uses
 from .merge_loops import Element, MergeLoops, merged_sources
 from .peel import peel, peelable
-from .ranges import Ranges
-from .speculation import speculatable
-from .uses import Uses
 
 SPECULATED = 12  # additions that may run for the elements that the filter drops
 

@@ -9,8 +9,8 @@ from ..staging.decisions import decide, decline
 from ..staging.nodes import ORDERED, Block, Node, Operand, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import effects
-from .definitions import define, loop_of
-from .dependence import Dependence
+from .analyses.definitions import define, loop_of
+from .analyses.dependence import Dependence
 from .merge_loops import Member, MergeLoops, merged_sources, name_of
 
 

@@ -10,13 +10,13 @@ from ..staging.nodes import ORDERED, Block, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import effects, free_vars, operands
 from ..staging.types import Array
-from .definitions import Definitions, define, loop_of
-from .dependence import Dependence
+from .analyses.definitions import Definitions, define, loop_of
+from .analyses.dependence import Dependence
+from .analyses.ranges import Ranges
+from .analyses.uses import Uses, find_uses
 from .fuse_filter import FilterMatch, MergeFilter, match_filter
 from .merge_loops import Member, merged_sources, name_of
 from .peel import peel, peelable
-from .ranges import Ranges
-from .uses import Uses, find_uses
 
 
 def fuse_vertical(program: Program) -> Program:

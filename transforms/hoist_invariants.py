@@ -11,9 +11,9 @@ from ..staging.builder import Builder
 from ..staging.nodes import If, Node, Operand, Program, Stmt, Var
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import free_vars, type_vars
-from .definitions import define
-from .ranges import Ranges
-from .speculation import speculatable
+from .analyses.definitions import define
+from .analyses.ranges import Ranges
+from .analyses.speculation import speculatable
 
 T = TypeVar("T")
 

@@ -41,11 +41,11 @@ from ..staging.nodes import (
 )
 from ..staging.primitives import GREATER_EQUAL, LESS, LOGICAL_AND
 from ..staging.types import INDEX, Array, Scalar
-from .definitions import Definitions, loop_of
-from .demand import Demand
-from .nest import Nest
-from .ranges import Ranges
-from .speculation import speculatable
+from .analyses.definitions import Definitions, loop_of
+from .analyses.demand import Demand
+from .analyses.nest import Nest
+from .analyses.ranges import Ranges
+from .analyses.speculation import speculatable
 
 
 @dataclass(frozen=True, slots=True)

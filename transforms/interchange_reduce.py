@@ -10,12 +10,12 @@ from ..staging.decisions import decide, decline
 from ..staging.nodes import Index, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import walk_stmts
-from .definitions import Definitions, define
+from .analyses.definitions import Definitions, define
+from .analyses.nest import Nest
+from .analyses.ranges import Ranges
+from .analyses.uses import Around, find_uses
 from .hoist_reduction import Hoist, HoistReductions
 from .merge_loops import merged_sources, name_of
-from .nest import Nest
-from .ranges import Ranges
-from .uses import Around, find_uses
 
 
 def interchange_reduce(program: Program) -> Program:

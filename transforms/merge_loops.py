@@ -20,8 +20,8 @@ from ..staging.dataclass import dataclass
 from ..staging.locations import Location
 from ..staging.nodes import Cast, Fact, Index, Node, Operand, Stmt, Var
 from ..staging.types import Array
-from .definitions import Definitions, loop_of
-from .demand import Demand
+from .analyses.definitions import Definitions, loop_of
+from .analyses.demand import Demand
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..patterns.generators import Collect, MultiLoop
 from ..staging.builder import make_binders
 from ..staging.nodes import Block, Stmt
-from .definitions import loop_of
+from .analyses.definitions import loop_of
 
 
 def peelable(loop: MultiLoop) -> bool:

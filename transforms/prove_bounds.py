@@ -10,8 +10,8 @@ from ..staging.builder import Builder
 from ..staging.nodes import Bounds, Index, Node, Operand, Program, Stmt
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import walk_stmts
-from .definitions import define
-from .ranges import Ranges
+from .analyses.definitions import define
+from .analyses.ranges import Ranges
 
 
 def prove_bounds(program: Program) -> Program:

@@ -12,13 +12,13 @@ from ..staging.nodes import ORDERED, Bounds, Cast, Index, Operand, Program, Stmt
 from ..staging.replay import replay_program
 from ..staging.traversal import effects
 from ..staging.types import Array
-from .costs import cost
-from .definitions import Definitions, Source, bound_inside, define
-from .demand import Demand, needs
+from .analyses.costs import cost
+from .analyses.definitions import Definitions, Source, bound_inside, define
+from .analyses.demand import Demand, needs
+from .analyses.ranges import Ranges
+from .analyses.uses import Around, Frame, Use, Uses, find_uses
 from .merge_loops import name_of
-from .ranges import Ranges
 from .trampoline import Steps, run
-from .uses import Around, Frame, Use, Uses, find_uses
 
 TRIVIAL = 1  # additions that may be repeated for every read: what a load costs
 REPEATED = 8  # additions that the reads of an element may repeat in all, where each reads it once

@@ -14,12 +14,12 @@ from ..staging.primitives import ADD, EQUAL, SELECT
 from ..staging.replay import replay_program
 from ..staging.traversal import walk_stmts
 from ..staging.types import I64, Array, Scalar, Type
-from .conjuncts import conjuncts
-from .definitions import Definitions, define
+from .analyses.conjuncts import conjuncts
+from .analyses.definitions import Definitions, define
+from .analyses.nest import Nest
+from .analyses.ranges import Ranges, keeps_values
 from .hoist_reduction import Hoist, HoistReductions, Key
 from .merge_loops import merged_sources, name_of
-from .nest import Nest
-from .ranges import Ranges, keeps_values
 
 
 def reduce_conditionally(program: Program) -> Program:

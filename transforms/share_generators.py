@@ -11,8 +11,8 @@ from ..staging.nodes import Block, Index, Op, Operand, Program, Stmt, Var, opera
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import walk_stmts
 from ..staging.types import Array
-from .definitions import Definitions, define
-from .uses import Uses, find_uses
+from .analyses.definitions import Definitions, define
+from .analyses.uses import Uses, find_uses
 
 
 def share_generators(program: Program) -> Program:

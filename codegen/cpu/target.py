@@ -18,12 +18,12 @@ from ...staging.errors import Limitation, UserError
 from ...staging.nodes import Op
 from ...staging.passes import Options
 from ...staging.tracing import Traced
+from ...transforms.analyses.storage import Reuse, find_reuse
 from ...transforms.kernel_ir import Buffer, Kernel
 from ...transforms.kernel_walk import nodes
-from ...transforms.lower_program import lower_program
-from ...transforms.lower_whole import spelled
+from ...transforms.lowering.program import lower_program
+from ...transforms.lowering.whole import spelled
 from ...transforms.pipelines import CPU
-from ...transforms.storage import Reuse, find_reuse
 from ..direct_results import direct_results
 from ..host_text import print_host
 from ..llvm.printer import print_module

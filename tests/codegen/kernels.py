@@ -17,11 +17,11 @@ from parloom.codegen.runtime.launch import Code
 from parloom.patterns.reference import interpret
 from parloom.staging.nodes import Op, Program
 from parloom.staging.passes import Pipeline, run
+from parloom.transforms.analyses.storage import find_reuse
 from parloom.transforms.kernel_ir import Kernel
-from parloom.transforms.lower_program import lower_program
-from parloom.transforms.lower_whole import spelled
+from parloom.transforms.lowering.program import lower_program
+from parloom.transforms.lowering.whole import spelled
 from parloom.transforms.pipelines import LEVELS
-from parloom.transforms.storage import find_reuse
 
 
 def mapped(program: Program, pipeline: Pipeline = (LEVELS,)) -> Program:

@@ -20,8 +20,8 @@ from parloom.codegen.ownership import shared_results
 from parloom.staging.errors import CheckFailed, ShapeError, StagedIndexError
 from parloom.staging.nodes import Program, PythonFunction
 from parloom.staging.parser import parse
-from parloom.transforms.lower_program import lower_program
-from parloom.transforms.storage import find_reuse
+from parloom.transforms.analyses.storage import find_reuse
+from parloom.transforms.lowering.program import lower_program
 from tests.codegen.kernels import interpret, mapped, run_plain, same_bits, text_of
 from tests.transforms.structure import program
 

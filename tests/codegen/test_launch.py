@@ -22,7 +22,7 @@ from parloom.codegen.runtime.plain_launch import PlainRunner
 from parloom.staging.errors import CheckFailed, StagedIndexError, UserError
 from parloom.staging.parser import parse
 from parloom.transforms import cpu_levels
-from parloom.transforms.lower_program import lower_program
+from parloom.transforms.lowering.program import lower_program
 from tests.codegen.kernels import mapped, native_kernels, text_of
 
 TARGETS = ("cpu", "python")

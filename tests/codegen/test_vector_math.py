@@ -27,7 +27,7 @@ from parloom.codegen.numba import engine as numba_engine
 from parloom.codegen.python_text import print_kernels
 from parloom.codegen.vector_math import ABIS, C_NAMES, Abi, Routine, vector_routine
 from parloom.staging.primitives import BY_NAME
-from parloom.transforms.lower_program import lower_program
+from parloom.transforms.lowering.program import lower_program
 from tests.codegen.kernels import mapped, same_bits
 from tests.compare import Ulps, assert_agree
 

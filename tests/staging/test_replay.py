@@ -17,7 +17,7 @@ from parloom.staging.parser import parse
 from parloom.staging.printer import to_text
 from parloom.staging.replay import Replay, replay_program
 from parloom.staging.types import F64
-from parloom.transforms.definitions import bound_inside
+from parloom.transforms.analyses.definitions import bound_inside
 from tests.compare import assert_agree
 from tests.programs import random_arguments, random_program
 

@@ -1,0 +1,1 @@
+"""What the passes ask about a program; nothing here changes one."""

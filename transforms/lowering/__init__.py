@@ -1,0 +1,1 @@
+"""Mapped loops become kernels: Kernel IR, a file for each part of a loop."""
