@@ -21,7 +21,7 @@ from ..staging.records import record
 from ..staging.replay import Replay, replay_program
 from ..staging.traversal import effects, free_vars
 from ..staging.types import Array, Scalar
-from .lowering.block import may_strip, may_strip_stmt, produces
+from .lowering.forms import may_strip, may_strip_stmt, produces
 from .lowering.lanes import independent, may_deal
 from .lowering.tiles import may_tile
 from .merge_loops import name_of

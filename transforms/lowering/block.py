@@ -16,7 +16,7 @@ from collections.abc import Generator as Steps
 from collections.abc import Sequence
 from contextlib import contextmanager
 
-from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from ...patterns.generators import MultiLoop
 from ...patterns.semantics import OUT_OF_BOUNDS
 from ...staging import primitives as p
 from ...staging.errors import InternalError, Limitation
@@ -39,32 +39,30 @@ from ...staging.nodes import (
     size_operand,
 )
 from ...staging.nodes import If as Branch
-from ...staging.traversal import blocks, free_vars, operands
+from ...staging.traversal import free_vars, operands
 from ...staging.types import Array, Scalar
 from ..kernel_ir import (
     Buffer,
     Convert,
     Expr,
     Fault,
-    For,
     If,
     Let,
     Literal,
     Load,
     Local,
-    LoopKind,
-    Note,
     Prim,
     Statement,
     Store,
 )
+from .forms import direct_uses, is_float_product, may_strip, produces
+from .placement import Placement
 from .scope import (
     INT,
     Deferred,
     Env,
     KernelScope,
     LaneExpr,
-    LaneLoop,
     Produced,
     Sink,
     Stored,
@@ -81,12 +79,8 @@ from .scope import (
 DEEPEST = 16  # an expression that nests deeper is cut: it is hard to read, and to walk
 
 
-class BlockLowering:
-    """Lowers blocks into `out`.
-
-    iteration : what a fault records
-    strip : the lanes of the strip form, None for the row form
-    """
+class BlockLowering(Placement):
+    """Lowers blocks into `out`; `env` says where each variable lives."""
 
     def __init__(
         self,
@@ -96,71 +90,9 @@ class BlockLowering:
         iteration: Expr,
         strip: Strip | None = None,
     ) -> None:
-        self.scope = scope
+        super().__init__(scope, out, iteration, strip)
         self.env = env
-        self.out = out
-        self.iteration = iteration
-        self.strip = strip
-        self.lane: LaneLoop | None = None
-        self.pinned: LaneLoop | None = None
         self.tiles: dict[Var, Buffer] = {}
-
-    # Where statements go.
-
-    def emit(self, statement: Statement) -> None:
-        """Appends a uniform statement; it may pass an open lane loop, which cannot depend on it."""
-        if self.lane is None:
-            self.out.append(statement)
-        else:
-            self.out.insert(self.lane.position, statement)
-            self.lane.position += 1
-
-    def lanes(self) -> LaneLoop:
-        """The open lane loop, opened if there is none."""
-        assert self.strip is not None
-        if self.lane is None:
-            body: list[Statement] = []
-            self.lane = LaneLoop(body, len(self.out))
-            loop = For(self.strip.lane, integer(0), self.strip.rows, body, LoopKind.LANES)
-            self.out.append(loop)
-        return self.lane
-
-    def close_lanes(self) -> None:
-        """Ends the open lane loop; what comes now stands after it."""
-        self.lane = None
-
-    @contextmanager
-    def nested(self, out: list[Statement]) -> Steps[None]:
-        """Statements go to `out`, the body of a uniform loop or branch."""
-        saved = self.out, self.lane
-        self.out, self.lane = out, None
-        yield
-        self.out, self.lane = saved
-
-    @contextmanager
-    def pin(self) -> Steps[None]:
-        """Row form inside the open lane loop (in row form: nothing changes)."""
-        if self.strip is None or self.pinned is not None:
-            yield
-            return
-        lane = self.lanes()
-        saved = self.out, self.iteration
-        self.out, self.lane, self.pinned = lane.body, None, lane
-        self.iteration = prim(p.ADD, self.strip.base, self.strip.lane)
-        yield
-        self.out, self.iteration = saved
-        self.lane, self.pinned = lane, None
-
-    @property
-    def stripping(self) -> bool:
-        """Whether varying values go to lane loops here."""
-        return self.strip is not None and self.pinned is None
-
-    def note(self, stmt: Stmt) -> None:
-        """Marks the user's line that the next statements come from."""
-        if stmt.sources:
-            target = self.lane.body if self.lane is not None else self.out
-            target.append(Note(stmt.sources[0]))
 
     # Values.
 
@@ -316,15 +248,6 @@ class BlockLowering:
         value = self.env.get(operand) if isinstance(operand, Var) else None
         return value.depth if isinstance(value, Deferred) else 0
 
-    @contextmanager
-    def nested_here(self) -> Steps[None]:
-        """Statements of a uniform check go where uniform statements go."""
-        before: list[Statement] = []
-        with self.nested(before):
-            yield
-        for statement in before:
-            self.emit(statement)
-
     def check_bounds(self, stmt: Stmt, op: Index | Update) -> None:
         """Faults for an index outside its axis."""
         for axis, dim in enumerate(array_type(op.array).shape):
@@ -450,20 +373,6 @@ class BlockLowering:
             self.hand_over(envs, result, sink, (*indices, *inner))
 
     @contextmanager
-    def serial(self, extents: Sequence[Expr], names: Sequence[str]) -> Steps[tuple[Expr, ...]]:
-        """Nested serial loops; statements go into the innermost."""
-        out = self.out
-        indices: list[Expr] = []
-        for extent, name in zip(extents, names, strict=True):
-            index = Local(self.scope.names.fresh(name), INT)
-            body: list[Statement] = []
-            out.append(For(index, integer(0), extent, body))
-            indices.append(index)
-            out = body
-        with self.nested(out):
-            yield tuple(indices)
-
-    @contextmanager
     def using(self, env: Env) -> Steps[None]:
         """Variables are looked up in `env`."""
         saved = self.env
@@ -476,61 +385,3 @@ class BlockLowering:
         assert isinstance(operand, Var)
         with self.using(env):
             return self.value(operand)
-
-
-def direct_uses(block: Block) -> Counter[Var]:
-    """How often each variable is read; a read inside a nested block counts twice (it may repeat).
-
-    The `value` blocks of a body's generators count once: they run at the end of the same iteration.
-    """
-    uses: Counter[Var] = Counter()
-    for stmt in block.stmts:
-        uses.update(v for v in operands(stmt.op) if isinstance(v, Var))
-        for inner in blocks(stmt.op):
-            for var in free_vars(inner):
-                uses[var] += 2
-    for result in block.results:
-        if isinstance(result, Var):
-            uses[result] += 1
-        elif isinstance(result, Generator):
-            uses.update(v for v in operands(result) if isinstance(v, Var))
-            uses.update(free_vars(result.value).keys())
-            if isinstance(result, Reduce | Fold):
-                for var in free_vars(result.reducer.block):
-                    uses[var] += 2
-    return uses
-
-
-def is_float_product(op: Apply | Cast | Index) -> bool:
-    """What a float sum may fuse with its addition, whether the user gave it a name or not."""
-    return (
-        isinstance(op, Apply)
-        and op.primitive in (p.MULTIPLY, p.SQUARE)
-        and all(isinstance(a.type, Scalar) and a.type.dtype.kind == "f" for a in op.args)
-    )
-
-
-def produces(op: MultiLoop) -> bool:
-    """Whether the loop is one unconditional Collect, which its reader can produce in place."""
-    return (
-        len(op.generators) == 1
-        and isinstance(op.generators[0], Collect)
-        and op.generators[0].cond is None
-    )
-
-
-def may_strip(op: MultiLoop) -> bool:
-    """Whether a nested loop can run over lanes: scalar reductions of scalar work, and so inside."""
-    for generator in op.generators:
-        if not isinstance(generator, Reduce) or generator.cond is not None:
-            return False
-        if any(isinstance(v.type, Array) for v in generator.value.operands):
-            return False
-    return all(may_strip_stmt(s.op) for s in op.body.stmts)
-
-
-def may_strip_stmt(op: Op) -> bool:
-    """Whether a statement of a strip-form body needs no pinning."""
-    if isinstance(op, MultiLoop):
-        return may_strip(op)
-    return isinstance(op, Apply | Cast | Index)

@@ -15,7 +15,8 @@ from ...staging import primitives as p
 from ...staging.nodes import Block, Stmt
 from ...staging.traversal import free_vars
 from ..kernel_ir import Expr, For, Let, Local, Statement
-from .block import BlockLowering, direct_uses, produces
+from .block import BlockLowering
+from .forms import direct_uses, produces
 from .nested import Running, begin_all, step_all
 from .scope import INT, Env, Uniform, integer, prim
 

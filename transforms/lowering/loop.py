@@ -33,7 +33,8 @@ from ..kernel_ir import (
     Store,
 )
 from ..kernel_walk import parameters, stays_in_scratch
-from .block import BlockLowering, may_strip
+from .block import BlockLowering
+from .forms import may_strip
 from .generators import make_part
 from .jam import jam_block, own_index, round_down, shifted
 from .lane_part import lane_part, lanes_loop

@@ -41,7 +41,8 @@ from ..kernel_ir import (
     Statement,
     Store,
 )
-from .block import BlockLowering, direct_uses, produces
+from .block import BlockLowering
+from .forms import direct_uses, produces
 from .lanes import lane_loop, own_reads, simple
 from .parts import Part, combine_places, reduce_frame, state_place
 from .reduce import Place, combined, held_expr, nest
