@@ -13,7 +13,7 @@ import numpy as np
 from ..staging import primitives as p
 from ..staging.nodes import Apply, Cast
 from ..staging.types import Scalar
-from .python_text import literal
+from .python_literals import literal
 
 # Which operators mean the primitive, by the kind of operands that have one dtype.
 _NUMBERS = {

@@ -56,7 +56,7 @@ from .host_program import HELPERS, HostText, Site
 from .host_scalars import constant, converted, is_silent, primitive
 from .host_sizes import scalar_sizes
 from .ownership import Shared, shared_results
-from .python_text import comment
+from .python_literals import comment
 from .runtime.launch import Launcher
 
 

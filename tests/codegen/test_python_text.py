@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from parloom.codegen.plain import load
-from parloom.codegen.python_text import Printer, comment, literal, print_kernels
+from parloom.codegen.python_literals import comment, literal
+from parloom.codegen.python_text import Printer, print_kernels
 from parloom.codegen.scalar_functions import FUNCTIONS
 from parloom.staging import primitives as p
 from parloom.staging.locations import Location
