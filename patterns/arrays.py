@@ -216,6 +216,18 @@ class ArrayRep(reps.Arithmetic, Aggregates):
         low = self if min is None else reps.apply_ufunc(np.maximum, (self, min))
         return low if max is None else reps.apply_ufunc(np.minimum, (low, max))
 
+    def cumsum(self, axis: Any = None, dtype: Any = None) -> Any:
+        """The sums up to each element along an axis, by default in C order."""
+        from .numpy_api.scanning import cumsum
+
+        return cumsum(self, axis, dtype)
+
+    def cumprod(self, axis: Any = None, dtype: Any = None) -> Any:
+        """The products up to each element along an axis, by default in C order."""
+        from .numpy_api.scanning import cumprod
+
+        return cumprod(self, axis, dtype)
+
     # In place, as NumPy: the cell gets a new value, which all of its views see.
 
     __iadd__, __isub__ = _in_place(np.add), _in_place(np.subtract)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..staging.checker import Checker, checks, types_of
 from ..staging.types import INDEX, Array, Scalar, Type
-from .generators import Collect, Fold, Generator, MultiLoop, Reduce
+from .generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan
 from .reducers import Reducer
 
 
@@ -18,11 +18,19 @@ def _multi_loop(checker: Checker, op: MultiLoop) -> None:
     checker.require(len(results) >= 1, "a loop without generators")
     checker.require(all(isinstance(r, Generator) for r in results), "a result is no generator")
     for generator in op.generators:
+        _domain(checker, op, generator)
         canonical = generator.cond is not None or not generator.value.stmts
         checker.require(canonical, "an unconditional generator has statements of its own")
 
 
+def _domain(checker: Checker, op: MultiLoop, generator: Generator) -> None:
+    if isinstance(generator, Scan):
+        checker.require(len(op.domain) == 1, "a scan over several axes")
+
+
 def _generator(checker: Checker, generator: Generator) -> None:
+    allowed = generator.conditional or generator.cond is None
+    checker.require(allowed, f"a {type(generator).__name__.lower()} with a condition")
     if generator.cond is not None:
         checker.boolean(generator.cond, "a generator's condition")
     checker.require(not generator.value.params, "a value block has parameters")
@@ -40,6 +48,16 @@ def _reduce(checker: Checker, generator: Reduce) -> None:
     _reducer(checker, generator.reducer)
     components = _components(generator.reducer)
     checker.same(types_of(generator.value.operands), components, "the reduced values")
+
+
+@checks(Scan)
+def _scan(checker: Checker, generator: Scan) -> None:
+    _generator(checker, generator)
+    _reducer(checker, generator.reducer)
+    known = generator.reducer.identity is not None
+    checker.require(known or not generator.exclusive, "an exclusive scan without an identity")
+    components = _components(generator.reducer)
+    checker.same(types_of(generator.value.operands), components, "the scanned values")
 
 
 @checks(Fold)

@@ -88,6 +88,43 @@ class Patterns:
         )
         return wrapped(total)
 
+    def scan(
+        self,
+        f: Selector,
+        init: object = None,
+        *,
+        exclusive: bool = False,
+        associative: bool | None = None,
+        commutative: bool | None = None,
+    ) -> Any:
+        """The elements up to each one combined by `f(a, b)`, after `init`, which an exclusive scan
+        begins with. The declared facts change no result here.
+        """
+        if len(self.extents) > 1:
+            raise StagingTypeError(
+                "a scan over several axes",
+                instead="x.rows.scan(f) for the rows, x.ravel().scan(f) for the elements",
+            )
+        if exclusive and init is None:
+            raise StagingTypeError(
+                "an exclusive scan without init",
+                why="what an f has for its identity is only known of staged functions",
+                instead="scan(f, init, exclusive=True)",
+            )
+        items = [self.at(*index) for index in semantics.indices(self.extents)]
+        if init is not None:
+            items.insert(0, init)
+        steps: list[Any] = [
+            step
+            for (step,) in semantics.scan(
+                len(items), lambda i: (items[i[0]],), lambda a, b: (f(a[0], b[0]),)
+            )
+        ]
+        found: Any = gather((len(steps),), lambda index: steps[index[0]])
+        kept = slice(None, -1) if exclusive else slice(int(init is not None), None)
+        arrays, tree = pytree.flatten(found)
+        return pytree.unflatten(tree, [np.asarray(a)[kept].view(type(a)) for a in arrays])
+
     def sum(self, f: Selector | None = None, *, where: Predicate | None = None) -> Any:
         """The sum of the elements, of `f` of them, of those `where` a condition holds.
 

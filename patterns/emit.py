@@ -23,7 +23,7 @@ from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant, lift, rep_of
 from ..staging.traversal import type_vars
 from ..staging.types import BOOL, INDEX, Array, Scalar, Type
 from . import sizes
-from .generators import Collect, Fold, Generator, MultiLoop, canonical
+from .generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan, canonical
 from .reducers import Reducer
 from .sizes import Size
 
@@ -110,23 +110,28 @@ def reduce(
     """All of `f(*indices)` combined, where `cond(*indices)` holds; f returns a value or a tuple of
     components.
     """
-    from .generators import Reduce
-
-    def components(indices: tuple[ScalarRep, ...]) -> list[Operand]:
-        value = f(*indices)
-        parts: tuple[object, ...] = cast(Any, value) if isinstance(value, tuple) else (value,)
-        return [_visible(lift(part)) for part in parts]
 
     def generate(indices: tuple[ScalarRep, ...]) -> Sequence[Generator]:
         holds = None if cond is None else condition(cond(*indices))
         if is_true(holds):
-            values = components(indices)
-            holds, value = None, Block((), (), tuple(values))
+            holds, value = None, Block((), (), tuple(_components(f, indices)))
         else:
-            value = block((), lambda: components(indices))
+            value = block((), lambda: _components(f, indices))
         return [Reduce(holds, value, make(tuple(o.type for o in value.operands)))]
 
     return tuple(rep_of(o) for o in loop(domain, generate, names))
+
+
+def scan(
+    extent: Size, f: Indexed, make: MakeReducer, exclusive: bool = False, names: Sequence[str] = ()
+) -> tuple[Rep, ...]:
+    """The values `f(i)` up to each index combined; f returns a value or a tuple of components."""
+
+    def generate(indices: tuple[ScalarRep, ...]) -> Sequence[Generator]:
+        value = block((), lambda: _components(f, indices))
+        return [Scan(None, value, make(tuple(o.type for o in value.operands)), exclusive)]
+
+    return tuple(rep_of(o) for o in loop((extent,), generate, names))
 
 
 def fold(
@@ -190,6 +195,13 @@ def index_value(value: object) -> Operand:
 def is_true(cond: Operand | None) -> bool:
     """Whether the condition is absent or known to hold."""
     return cond is None or (isinstance(cond, Const) and bool(cond.value))
+
+
+def _components(f: Indexed, indices: tuple[ScalarRep, ...]) -> list[Operand]:
+    """What f returns for a reducer: a value, or a tuple of components."""
+    value = f(*indices)
+    parts: tuple[object, ...] = cast(Any, value) if isinstance(value, tuple) else (value,)
+    return [_visible(lift(part)) for part in parts]
 
 
 def _result(value: Rep) -> Block:

@@ -5,6 +5,7 @@
     generator ::= Collect(cond, value)
                |  Reduce(cond, value, reducer)
                |  Fold(cond, value, reducer, shape)
+               |  Scan(value, reducer)
 
 Semantics
 * The domain is the product of the extents; iterations are independent; results are as if run in
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
+from typing import ClassVar
 
 from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
@@ -38,7 +40,11 @@ class Generator(Node):
     """One way in which a loop produces results.
 
     Subclasses have `cond`, the condition or None, and `value`, the block that runs where it holds.
+
+    conditional : whether it may have a condition
     """
+
+    conditional: ClassVar[bool] = True
 
     cond: Operand | None
     value: Block
@@ -69,15 +75,20 @@ class Collect(Generator):
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce(Generator):
+class Combining(Generator):
+    """A generator that combines values."""
+
+    reducer: Reducer
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Combining):
     """All values combined by the reducer.
 
     `value` returns one operand for each component of the reducer. Without values the result is the
     reducer's identity; without an identity that is a ValueError naming `reducer.name`. Binders: one
     a component.
     """
-
-    reducer: Reducer
 
     @property
     def effects(self) -> Effects:
@@ -88,7 +99,7 @@ class Reduce(Generator):
 
 
 @dataclass(frozen=True, slots=True)
-class Fold(Generator):
+class Fold(Combining):
     """Accumulates at computed locations of an array.
 
     `a = the identity, of shape + value's shape; for each index where cond:
@@ -100,7 +111,6 @@ class Fold(Generator):
     array.
     """
 
-    reducer: Reducer
     shape: tuple[Operand, ...]
     bounds: Bounds = Bounds.CHECKED
 
@@ -117,6 +127,24 @@ class Fold(Generator):
         return (
             append_shape(tuple(operand_dim(d) for d in self.shape), self.value.operands[-1].type),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Combining):
+    """The values up to each index combined: its own among them, unless the scan is `exclusive`.
+
+    The domain has one axis, and there is no condition. `value` returns one operand for each
+    component of the reducer. An exclusive scan begins with the reducer's identity. Binders: one
+    array a component.
+    """
+
+    conditional: ClassVar[bool] = False
+
+    exclusive: bool = False
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        outer = tuple(operand_dim(d) for d in domain)
+        return tuple(append_shape(outer, v.type) for v in self.value.operands)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,11 @@ def reduce_by(
         leaves, made = emit.flatten(source.at(*indices))
         structure.append(made)
         values = [strong(leaf) for leaf in leaves]
-        wide = _stable(f, made, tuple(map(_joined, (v.type for v in values), start(len(values)))))
+        wide = stable(f, made, tuple(map(joined, (v.type for v in values), start(len(values)))))
         return tuple(converted(v, emit.element_type(t)) for v, t in zip(values, wide, strict=True))
 
     def make(types: tuple[Type, ...]) -> reducers.Reducer:
-        reducer = reducers.proven(_staged(f, structure[0], types), "reduce")
+        reducer = reducers.proven(staged(f, structure[0], types), "reduce")
         if identity is None:
             reducer = reducer if counted else replace(reducer, identity=None)
             return reducers.declared(reducer, **declared, identity=None)
@@ -60,8 +60,8 @@ def reduce_by(
     if not begin:
         return result
     leaves, _ = emit.flatten(f(pytree.unflatten(structure[0], begin), result))
-    fitting = [_fitting(leaf, total.type) for leaf, total in zip(leaves, found, strict=True)]
-    return pytree.unflatten(structure[0], fitting)
+    fitted = [fitting(leaf, total.type) for leaf, total in zip(leaves, found, strict=True)]
+    return pytree.unflatten(structure[0], fitted)
 
 
 def _is_counted(size: Size) -> bool:
@@ -89,13 +89,13 @@ def _check_not_empty(domain: tuple[Size, ...]) -> None:
             trace().emit(Check(fine, ErrorKind.VALUE, message))
 
 
-def _staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:
+def staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:
     """`f` as a block (a1.., b1..) -> c1.. whose results have the types of its parameters."""
     params = tuple(Var(t, side) for side in ("a", "b") for t in types)
 
     def run() -> list[Operand]:
         results = _applied(f, structure, params)
-        return [_fitting(r, t).operand for r, t in zip(results, types, strict=True)]
+        return [fitting(r, t).operand for r, t in zip(results, types, strict=True)]
 
     return emit.block(params, run)
 
@@ -111,7 +111,7 @@ def _applied(f: Selector, structure: Tree, params: tuple[Var, ...]) -> list[Rep]
     return leaves
 
 
-def _fitting(value: Rep, type_: Type) -> Rep:
+def fitting(value: Rep, type_: Type) -> Rep:
     if isinstance(value.type, Array) != isinstance(type_, Array):
         raise StagingTypeError(f"reduce(f): f of two {type_} returned {value.type}")
     if isinstance(value.type, Array) and isinstance(type_, Array):
@@ -120,7 +120,7 @@ def _fitting(value: Rep, type_: Type) -> Rep:
     return converted(value, emit.element_type(type_))
 
 
-def _stable(f: Selector, structure: Tree, types: tuple[Type, ...]) -> tuple[Type, ...]:
+def stable(f: Selector, structure: Tree, types: tuple[Type, ...]) -> tuple[Type, ...]:
     """The element types widened until f of two of them gives no wider one (an f that turns ints to
     floats).
     """
@@ -149,7 +149,7 @@ def _join(a: Type, b: Type) -> Type:
     return Array(element, a.shape) if isinstance(a, Array) else element
 
 
-def _joined(type_: Type, identity: object) -> Type:
+def joined(type_: Type, identity: object) -> Type:
     """The type of values that are combined with this identity."""
     if identity is None:
         return type_

@@ -36,7 +36,16 @@ from ..staging.nodes import (
 from ..staging.nodes import Index as Read
 from ..staging.types import Array, Scalar, Type
 from . import semantics
-from .generators import Collect, Fold, Generator, MultiLoop, Reduce, evaluated_work
+from .generators import (
+    Collect,
+    Combining,
+    Fold,
+    Generator,
+    MultiLoop,
+    Reduce,
+    Scan,
+    evaluated_work,
+)
 from .machine import At, Machine, Places, Value, Values, bind_arguments, evaluates, generates
 from .semantics import Element, Extents, Index
 
@@ -139,7 +148,7 @@ def _multi_loop(machine: Machine, op: MultiLoop, where: Places) -> Values:
 
 def with_order(generator: Generator, op: MultiLoop, machine: Machine) -> Generator:
     """The generator, its reducer's order resolved for the loop's extents."""
-    if not isinstance(generator, Reduce | Fold) or generator.reducer.order is None:
+    if not isinstance(generator, Combining) or generator.reducer.order is None:
         return generator
     order = generator.reducer.order.resolved(evaluated_work(op, machine.integer))
     return replace(generator, reducer=replace(generator.reducer, order=order))
@@ -196,7 +205,7 @@ def _collect(
     machine: Machine, generator: Collect, extents: Extents, at: At, where: Places
 ) -> Values:
     (stored,) = generator.value.operands
-    scalar = stored.type.element if isinstance(stored.type, Array) else stored.type
+    scalar = _element(stored.type)
     values = _values(machine, generator, at)
     result = semantics.collect(
         extents,
@@ -210,22 +219,37 @@ def _collect(
 @generates(Reduce)
 def _reduce(machine: Machine, generator: Reduce, extents: Extents, at: At, where: Places) -> Values:
     reducer = generator.reducer
-    identity: Values | None = None
-    if reducer.identity is not None:
-        types = (v.type for v in generator.value.operands)
-        identity = tuple(
-            _filled(machine, c, t) for c, t in zip(reducer.identity, types, strict=True)
-        )
     return semantics.reduce(
         extents,
         _values(machine, generator, at),
         lambda a, b: machine.run(reducer.block, (*a, *b)),
         cond=_condition(machine, generator, at),
-        identity=identity,
+        identity=_identity(machine, generator),
         order=reducer.order,
         name=reducer.name,
         where=where,
     )
+
+
+@generates(Scan)
+def _scan(machine: Machine, generator: Scan, extents: Extents, at: At, where: Places) -> Values:
+    (extent,) = extents
+    found = [
+        np.empty((extent, *machine.shape(v.type)), _element(v.type).dtype)
+        for v in generator.value.operands
+    ]
+    steps = semantics.scan(
+        extent,
+        _values(machine, generator, at),
+        lambda a, b: machine.run(generator.reducer.block, (*a, *b)),
+        identity=_identity(machine, generator),
+        exclusive=generator.exclusive,
+        order=generator.reducer.order,
+    )
+    for i, values in enumerate(steps):
+        for array, value in zip(found, values, strict=True):
+            array[i] = value
+    return tuple(found)
 
 
 @generates(Fold)
@@ -253,6 +277,19 @@ def _fold(machine: Machine, generator: Fold, extents: Extents, at: At, where: Pl
         where=where,
     )
     return (result,)
+
+
+def _identity(machine: Machine, generator: Combining) -> Values | None:
+    """The values that the generator's reducer begins with, None without an identity."""
+    identity = generator.reducer.identity
+    if identity is None:
+        return None
+    types = (v.type for v in generator.value.operands)
+    return tuple(_filled(machine, c, t) for c, t in zip(identity, types, strict=True))
+
+
+def _element(type_: Type) -> Scalar:
+    return type_.element if isinstance(type_, Array) else type_
 
 
 def _filled(machine: Machine, constant: Const, type_: Type) -> Value:

@@ -12,6 +12,8 @@ array([0.5, 1.5])
 (6,)
 >>> fold((4,), lambda i: ((i[0] % 2,), i[0]), lambda a, b: a + b, lambda: np.zeros(2, int))
 array([2, 4])
+>>> list(scan(4, lambda i: (i[0],), lambda a, b: (a[0] + b[0],)))
+[(0,), (1,), (3,), (6,)]
 """
 
 from __future__ import annotations
@@ -198,6 +200,34 @@ def fold(
 
     folded = in_order(extents[0], order, part, join, initial)
     return initial() if folded is None else folded
+
+
+def scan(
+    extent: int,
+    value: Callable[[Index], Components],
+    combine: Callable[[Components, Components], Components],
+    *,
+    identity: Components | None = None,
+    exclusive: bool = False,
+    order: Order | None = None,
+) -> Iterator[Components]:
+    """The values up to each index combined, without its own where the scan is `exclusive`.
+
+    Where `order` cuts the domain, each chunk combines from the identity (without one: from its
+    first value), and what all chunks before it gave stands before each of its results.
+    """
+    before: Components | None = None
+    for piece in cut(range(extent), order.chunk_length(extent) if order else max(extent, 1)):
+        total = identity
+        for i in piece:
+            found = value((i,))
+            after = found if total is None else combine(total, found)
+            own = total if exclusive else after
+            assert own is not None, "an exclusive scan has an identity"
+            yield own if before is None else combine(before, own)
+            total = after
+        assert total is not None, "no chunk is empty"
+        before = total if before is None else combine(before, total)
 
 
 def in_order(

@@ -3,6 +3,7 @@
     op         ::=  "loop" "(" index "<" operand {"," ...} ")" ["mapped" record] block
     generator  ::=  "collect" value | "reduce" reducer value
                  |  "fold" reducer "into" "[" operands "]" ["?"] value   "?": checked locations
+                 |  "scan" ["exclusive"] reducer value
     value      ::=  block | operand | "(" operands [":" operand] ")"     fold: (location: value)
     reducer    ::=  standard ["as" string] [order]
                  |  "reducer" string {fact} [order] "(" binders ")" block
@@ -25,7 +26,7 @@ from ..staging.records import read as read_record
 from ..staging.records import record, text_of
 from ..staging.syntax import Deferred, Kind, form, kinds, register
 from ..staging.types import Scalar, Type
-from .generators import Collect, Fold, Mapping, MultiLoop, Reduce
+from .generators import Collect, Fold, Mapping, MultiLoop, Reduce, Scan
 from .reducers import (
     Order,
     Reducer,
@@ -183,4 +184,5 @@ kinds[Reducer] = Kind(_write_reducer, _read_reducer)
 register(MultiLoop, _MultiLoop())
 form(Collect, "collect {value:bare}")
 form(Reduce, "reduce {reducer} {value:list}")
+form(Scan, "scan {exclusive} {reducer} {value:list}")
 form(Fold, "fold {reducer} into [{shape}]{bounds} {value:keyed}")

@@ -105,6 +105,25 @@ class Patterns(Rep):
         declared = {"associative": associative, "commutative": commutative}
         return reduce_by(self, f, declared, identity)
 
+    def scan(
+        self,
+        f: Selector,
+        init: object = None,
+        *,
+        exclusive: bool = False,
+        associative: bool | None = None,
+        commutative: bool | None = None,
+    ) -> Any:
+        """The elements up to each one combined by `f(a, b)`, after `init`: [n], as f's results.
+
+        An exclusive scan leaves out the element's own value: its first result is `init`, or f's
+        identity, which must be known then. What is known of f is as for `reduce`.
+        """
+        from .scans import scan_by
+
+        declared = {"associative": associative, "commutative": commutative}
+        return scan_by(self, f, init, exclusive, declared)
+
     def sum(self, f: Selector | None = None, /, *, where: Predicate | None = None) -> Any:
         """The sum of the elements, of `f` of them, of those `where` a condition holds; small
         integers widen.

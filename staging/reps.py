@@ -421,9 +421,11 @@ def numpy_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[object, ...], options: dict[str, Any]
 ) -> object:
     """What `np.add(x, y)` and the like do when an input is staged."""
+    if method in _ufunc_methods:
+        return _ufunc_methods[method](ufunc, *inputs, **_given(options))
     if method != "__call__":
         raise Limitation(f"np.{ufunc.__name__}.{method} is not supported on staged values")
-    left = {k: v for k, v in options.items() if v is not None}
+    left = _given(options)
     if left:
         raise Limitation(
             f"np.{ufunc.__name__} with {', '.join(left)}= is not supported on staged values"
@@ -441,7 +443,12 @@ def strong(value: object) -> Any:
     return ScalarRep(value.operand) if isinstance(value, PythonBool) else value
 
 
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if v is not None}
+
+
 _functions: dict[object, Callable[..., object]] = {}
+_ufunc_methods: dict[str, Callable[..., object]] = {}
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -451,6 +458,17 @@ def define_function(*functions: Callable[..., object]) -> Callable[[F], F]:
     def register(definition: F) -> F:
         for function in functions:
             _functions[function] = _with_checked_arguments(function, definition)
+        return definition
+
+    return register
+
+
+def define_ufunc_method(name: str) -> Callable[[F], F]:
+    """Registers what a method of ufuncs, `np.add.accumulate` say, means on staged values; the
+    definition takes the ufunc first."""
+
+    def register(definition: F) -> F:
+        _ufunc_methods[name] = definition
         return definition
 
     return register

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parloom.patterns import generators as g
-from parloom.patterns.generators import Collect, Fold, MultiLoop, Reduce
+from parloom.patterns.generators import Collect, Fold, MultiLoop, Reduce, Scan
 from parloom.patterns.reducers import Reducer
 from parloom.patterns.syntax import standard
 from parloom.staging import primitives as p
@@ -47,6 +47,7 @@ from parloom.staging.nodes import (
     size_operand,
 )
 from parloom.staging.types import BOOL, F32, F64, I64, INDEX, WEAK_FLOAT, Array, Scalar, Type
+from tests.program_arguments import random_values
 
 I32, U8 = Scalar(np.dtype(np.int32)), Scalar(np.dtype(np.uint8))
 STORED = (F64, F32, I64, I32, U8, BOOL)
@@ -59,59 +60,11 @@ BINARY = (
 )
 HINTS = ("", "", "", "x", "y", "s", "acc", "label", "t1", "sum", "where", "nan", "f64", "λ", "2d")
 Close = Callable[[tuple[Operand, ...]], Block]
-SPECIAL = (0.0, -0.0, 1.0, -1.5, 0.1, np.inf, -np.inf, np.nan, 1e300, 5e-324)
 
 
 def random_program(seed: int, *, depth: int = 3, faults: bool = False) -> Program:
     """A program; `depth` bounds the nesting of multiloops, `faults` allows any checked index."""
     return Writer(random.Random(seed), depth, faults).program(f"random_{seed}")
-
-
-def random_arguments(
-    program: Program, seed: int, *, least: int = 1, most: int = 6
-) -> list[np.generic | np.ndarray]:
-    """Arguments for a program's parameters, each size from `least` to `most`, with special values.
-
-    An array without the fact Contiguous may be transposed or have negative strides.
-    """
-    rng = random.Random(seed)
-    sizes: dict[int | object, int] = {size: rng.randint(least, most) for size in program.sizes}
-    arguments: list[np.generic | np.ndarray] = []
-    for param in program.params:
-        if isinstance(param.type, Scalar):
-            arguments.append(_values(rng, param.type, 1)[0])
-            continue
-        shape = [d if isinstance(d, int) else sizes[d] for d in param.type.shape]
-        flat = _values(rng, param.type.element, int(np.prod(shape)))
-        arguments.append(_laid_out(rng, flat.reshape(shape), Contiguous() in param.facts))
-    return arguments
-
-
-def _values(rng: random.Random, type_: Scalar, count: int) -> np.ndarray:
-    kind = type_.dtype.kind
-    if kind == "b":
-        return np.array([rng.random() < 0.5 for _ in range(count)], bool)
-    if kind in "iu":
-        info = np.iinfo(type_.dtype.name)
-        extreme = (info.min, info.max, 0, 1, info.max - 1)
-        least = max(info.min, -9)
-        found = [
-            rng.choice(extreme) if rng.random() < 0.2 else rng.randint(least, 9)
-            for _ in range(count)
-        ]
-        return np.array(found, type_.dtype)
-    floats = [rng.choice(SPECIAL) if rng.random() < 0.2 else rng.gauss(0, 3) for _ in range(count)]
-    with np.errstate(over="ignore"):
-        return np.array(floats).astype(type_.dtype)
-
-
-def _laid_out(rng: random.Random, array: np.ndarray, contiguous: bool) -> np.ndarray:
-    how = 0 if contiguous else rng.randrange(3)
-    if how == 1:
-        return np.ascontiguousarray(array.T).T
-    if how == 2:
-        return np.ascontiguousarray(array[::-1])[::-1]
-    return array
 
 
 @dataclass
@@ -150,7 +103,7 @@ class Writer:
         return self.rng.choice(found[-8:] if self.chance(0.7) else found)
 
     def constant(self, type_: Scalar) -> Const:
-        return Const(_values(self.rng, type_, 1)[0], type_)
+        return Const(random_values(self.rng, type_, 1)[0], type_)
 
     def scalar(self, type_: Scalar) -> Operand:
         """A visible operand of the type, or one made from another of its kind, or a constant."""
@@ -301,12 +254,15 @@ class Writer:
         sure = all(isinstance(e, Const) or e in self.sizes for e in domain)
         with self.inside(indices, domain):
             self.statements(depth, self.rng.randint(1, 5))
-            generators = [self.generator(depth, sure) for _ in range(self.rng.randint(1, 3))]
+            rank, count = len(domain), self.rng.randint(1, 3)
+            generators = [self.generator(depth, sure, rank) for _ in range(count)]
             body = self.builder.close(generators)
         self.emit(MultiLoop(domain, body))
 
-    def generator(self, depth: int, sure: bool) -> g.Generator:
-        """`sure`: the domain has at least one index."""
+    def generator(self, depth: int, sure: bool, rank: int) -> g.Generator:
+        """`sure`: the domain has at least one index; `rank`: how many axes."""
+        if rank == 1 and self.chance(0.15):
+            return self.scan()
         cond = self.scalar(BOOL) if self.chance(0.35) else None
         make = self.rng.choice((self.collect, self.collect, self.reduce, self.reduce, self.fold))
         if cond is None:
@@ -340,6 +296,20 @@ class Writer:
         }.get(name, (self.rng.choice((F64, F32, I64, INDEX)),))
         values = tuple(self.results(types))
         return Reduce(cond, close(values), standard(name, types))
+
+    def scan(self) -> Scan:
+        name = self.rng.choice(("sum", "prod", "max", "all", "bitwise_xor", "argmin", "last"))
+        types = {
+            "all": (BOOL,),
+            "bitwise_xor": (I64,),
+            "argmin": (F64, I64),
+            "last": tuple(self.some_types()),
+        }.get(name, (self.rng.choice((F64, F32, I64)),))
+        values = tuple(self.results(types))
+        found = tuple(v.type for v in values)
+        reducer = last(found) if name == "last" else standard(name, found)
+        exclusive = reducer.identity is not None and self.chance(0.4)
+        return Scan(None, Block((), (), values), reducer, exclusive)
 
     def fold(self, cond: Operand | None, close: Close, sure: bool) -> Fold:
         shape = tuple(

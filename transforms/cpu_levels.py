@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..patterns.generators import Fold, Generator, Mapping, MultiLoop, Reduce
+from ..patterns.generators import Combining, Fold, Generator, Mapping, MultiLoop, Reduce, Scan
 from ..patterns.reducers import Order, Reducer
 from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
@@ -101,7 +101,7 @@ def in_blocks(generator: Generator) -> Generator:
 
 def ordered(generator: Generator, order: Order) -> Generator:
     """The generator with the loop's order; blocks and lanes only where the grouping matters."""
-    if not isinstance(generator, Reduce | Fold):
+    if not isinstance(generator, Combining):
         return generator
     block = order.block if rounding(generator) or order.lanes else 0
     found = replace(order, block=block)
@@ -166,13 +166,16 @@ def lanes_of(op: MultiLoop) -> int:
 
 def chunks(op: MultiLoop, block: int) -> tuple[Order, str]:
     """How the loop is cut, and why."""
-    reductions = [g for g in op.generators if isinstance(g, Reduce | Fold)]
+    reductions = [g for g in op.generators if isinstance(g, Combining)]
     for generator in reductions:
         if not generator.reducer.associative:
             name = generator.reducer.name
             return Order(WHOLE, 1), f"the reducer {name} is not known to be associative: one chunk"
     if any(isinstance(g, Fold) for g in reductions):
         return Order(CHUNK, FOLD_CHUNKS, block), "each chunk has accumulators for all locations"
+    if any(isinstance(g, Scan) for g in reductions):
+        reason = "each chunk is scanned alone, then what stands before it is added"
+        return Order(CHUNK, CHUNKS, block), reason
     return Order(CHUNK, CHUNKS, block), "enough chunks for any number of threads"
 
 

@@ -66,6 +66,8 @@ def match_filter(
         ):
             return "the filter's result is read at another index than the loop's own"
     kept = sum(isinstance(g, Collect) and g.cond is None for g in loop.generators)
+    if not all(g.conditional for g in loop.generators):
+        return "a scan runs over all that the filter keeps"
     (_, filtered) = source.stmt.binders[_slice(source)]
     others = len(uses.of(filtered)) - len(uses.within(filtered, consumer))
     if kept > 1 or (kept == 1 and others):

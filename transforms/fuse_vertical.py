@@ -185,6 +185,10 @@ class _Arranger:
         first, second = loop_of(producer), loop_of(consumer)
         if not _prefix(first.domain, second.domain):
             return "the loops run over different domains"
+        free = free_vars(second)
+        sources = [self.definitions.source(b) for b in producer.binders if b in free]
+        if not all(s and isinstance(s.generator, Collect) for s in sources):
+            return "what the producer combines is complete only after its loop"
         if self._greatest_rank(producer, consumer) == 0:
             return "the consumer needs the whole result, not only the element at its own index"
         return "a reduction over several indices has no loop over the first ones alone"

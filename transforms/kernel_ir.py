@@ -11,13 +11,15 @@ Semantics
 * `Fault` records (site, iteration, details) and returns from the function.
 * Buffers do not overlap, and indices are inside: checks are ordinary statements.
 
-A parallel loop becomes a `Kernel` of four functions. With `state` the buffers that hold partial
+A parallel loop becomes a `Kernel` of five functions. With `state` the buffers that hold partial
 results, a target calls
 
     init(state)                         the identities
     chunk(start, stop, ..., state)      a run of the loop's first index
     combine(state, other)               `other` belongs to the later indices
     finish(state, ...)                  from the partial results to the outputs
+    adjust(start, stop, ..., state)     a chunk's results, by what stands before the chunk; only
+                                        where there are several chunks
 
 Which chunks there are, and in which order they combine, is the loop's `Order`: not on this page.
 """
@@ -297,7 +299,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A parallel loop as four functions and what a target needs to run them.
+    """A parallel loop as five functions and what a target needs to run them.
 
     extents : the domain's extents as host operands
     work : what the order is resolved by, see `generators.work_per_index`
@@ -318,12 +320,14 @@ class Kernel:
     chunk: Function
     combine: Function
     finish: Function
+    adjust: Function
     sources: tuple[Location, ...] = field(default=())
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """The four functions, without those that have nothing to do."""
-        return tuple(f for f in (self.init, self.chunk, self.combine, self.finish) if f.body)
+        """The five functions, without those that have nothing to do."""
+        found = (self.init, self.chunk, self.combine, self.finish, self.adjust)
+        return tuple(f for f in found if f.body)
 
     @property
     def state(self) -> tuple[Buffer, ...]:

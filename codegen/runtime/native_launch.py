@@ -105,7 +105,8 @@ class NativeRunner:
         self.packed = owner.packed[len(plan.fresh)]
         self._keep: list[object] = []
         self._set(values)
-        self.job = self._job()
+        self.job = self._job(("init", "chunk", "combine", "finish"))
+        self.adjust = self._job((), "adjust") if plan.adjusts else None
         self._settled = plan.workers == 1
 
     def __call__(self, inputs: Sequence[Any], fresh: Sequence[Array]) -> bool:
@@ -130,6 +131,9 @@ class NativeRunner:
         faulted = threads.run(self.job, self.plan.workers)
         if not self._settled:
             self._settle()
+        if self.adjust is not None and not faulted:
+            self.adjust.workers = self.job.workers
+            return threads.run(self.adjust, self.plan.workers)
         return faulted
 
     def _settle(self) -> None:
@@ -179,7 +183,8 @@ class NativeRunner:
         for place, slot in zip(places, (at, *shape, *strides), strict=True):
             self.values[place] = slot
 
-    def _job(self) -> Job:
+    def _job(self, steps: Sequence[str], chunk: str = "chunk") -> Job:
+        """A job of these functions; `chunk` is the one that runs for every chunk."""
         plan, owner, kernel = self.plan, self.owner, self.owner.kernel
         memory = ctypes.create_string_buffer(ctypes.sizeof(Job) + _LINE)
         job = Job.from_buffer(memory, -ctypes.addressof(memory) % _LINE)
@@ -194,8 +199,10 @@ class NativeRunner:
         job.parts = self._patches([*bounds, *self._moves(parts)])
         job.others = self._patches(self._moves(others))
         job.scratch = self._patches(self._moves(plan.scratch))
-        for name, step in owner.steps.items():
-            setattr(job, name, step)
+        for name in steps:
+            if name in owner.steps:
+                setattr(job, name, owner.steps[name])
+        job.chunk = owner.steps.get(chunk, Step())
         return job
 
     def _moves(self, arrays: Mapping[Buffer, Array]) -> Iterable[Patch]:

@@ -48,6 +48,9 @@ class PlainRunner:
             first = {**common, **self.part(0)}
             if not plan.faults[:, 0].any():
                 self.complete(first)
+            if plan.adjusts and not plan.faults[0, 0]:
+                for chunk in range(plan.chunks):
+                    self.over(kernel.adjust, {**common, **self.part(chunk)}, chunk)
         return bool(plan.faults[:, 0].any())
 
     def part(self, chunk: int) -> dict[Local | Buffer, Array]:
@@ -58,12 +61,16 @@ class PlainRunner:
 
     def chunk(self, own: Arguments, chunk: int) -> None:
         """One chunk."""
-        plan = self.plan
-        plan.faults[chunk] = 0
+        self.plan.faults[chunk] = 0
         self.call(self.owner.kernel.init, own)
+        self.over(self.owner.kernel.chunk, own, chunk)
+
+    def over(self, function: Function, own: Arguments, chunk: int) -> None:
+        """A function of a chunk's indices."""
+        plan = self.plan
         start, stop = self.owner.kernel.chunk.params[:2]
         end = min(plan.sizes.extents[0], (chunk + 1) * plan.length)
-        self.call(self.owner.kernel.chunk, {**own, start: chunk * plan.length, stop: end})
+        self.call(function, {**own, start: chunk * plan.length, stop: end})
 
     def complete(self, first: Arguments) -> None:
         """Combines the chunks' states into that of chunk 0, and finishes."""

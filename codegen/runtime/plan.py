@@ -86,6 +86,11 @@ class Plan:
         self.bytes = sum(array.strides[0] * len(array) for array in owned)
         self._results = tuple(map(self._reader, kernel.outputs))
 
+    @property
+    def adjusts(self) -> bool:
+        """Whether results take in, afterwards, what stands before their chunk."""
+        return self.chunks > 1 and bool(self.kernel.adjust.body)
+
     def new_arrays(self, given: Mapping[Buffer, Array]) -> list[Array]:
         """Arrays for `fresh`: the given ones, and new ones where none is given."""
         if not given:

@@ -18,7 +18,8 @@ from tests.codegen.kernels import (
     same_bits,
     text_of,
 )
-from tests.programs import random_arguments, random_program
+from tests.program_arguments import random_arguments
+from tests.programs import random_program
 
 
 def near(a: Any, b: Any) -> bool:

@@ -16,7 +16,8 @@ from parloom.staging.parser import ParseError, parse
 from parloom.staging.printer import to_text
 from parloom.staging.types import Scalar
 from tests.compare import assert_agree
-from tests.programs import random_arguments, random_program
+from tests.program_arguments import random_arguments
+from tests.programs import random_program
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -19,7 +19,8 @@ from parloom.staging.replay import Replay, replay_program
 from parloom.staging.types import F64
 from parloom.transforms.analyses.definitions import bound_inside
 from tests.compare import assert_agree
-from tests.programs import random_arguments, random_program
+from tests.program_arguments import random_arguments
+from tests.programs import random_program
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -17,7 +17,8 @@ from parloom.staging.traversal import operands, walk_stmts
 from parloom.staging.types import F64
 from parloom.transforms.pipelines import CPU
 from tests.compare import assert_agree
-from tests.programs import random_arguments, random_program
+from tests.program_arguments import random_arguments
+from tests.programs import random_program
 
 
 @pytest.mark.parametrize("seed", range(30))

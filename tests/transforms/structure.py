@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from parloom.patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from parloom.patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan
 from parloom.patterns.reference import interpret
 from parloom.staging.checker import check
 from parloom.staging.decisions import recording
@@ -115,6 +115,7 @@ __all__ = [
     "Collect",
     "Fold",
     "Reduce",
+    "Scan",
     "apply",
     "arrays_over",
     "assert_same",

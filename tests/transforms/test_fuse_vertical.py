@@ -14,6 +14,7 @@ from tests.transforms.structure import (
     Collect,
     Fold,
     Reduce,
+    Scan,
     apply,
     arrays_over,
     declined,
@@ -129,8 +130,41 @@ def test_not_across_a_reduction() -> None:
         }""")
     assert len(loops(apply(fuse_vertical, before, X).body)) == 2
     assert declined(fuse_vertical, before) == [
-        "the consumer needs the whole result, not only the element at its own index"
+        "what the producer combines is complete only after its loop"
     ]
+
+
+def test_a_scan_takes_a_map_in_and_ends_its_loop() -> None:
+    before = program(f"""
+        program f(n; x: f64[n]) {{{ROOTS}
+          s: f64[n] = loop (j < n) {{
+            v: f64 = b[j]
+            scan sum (v)
+          }}
+          c: f64[n] = loop (k < n) {{
+            v: f64 = s[k]
+            w: f64 = v + v
+            collect w
+          }}
+          return c
+        }}""")
+    after = apply(eliminate_dead_code, apply(fuse_vertical, before, X), X)
+    assert [shape_of(loop) for loop in loops(after.body)] == [[Scan], [Collect]]
+    (reason,) = declined(fuse_vertical, before)
+    assert reason == "what the producer combines is complete only after its loop"
+
+
+def test_a_scan_stays_behind_a_filter() -> None:
+    before = program(f"""
+        program f(n; x: f64[n]) {{{KEPT}
+          s: f64[m] = loop (j < m) {{
+            v: f64 = b[j]
+            scan sum (v)
+          }}
+          return s
+        }}""")
+    assert len(loops(apply(fuse_vertical, before, X).body)) == 2
+    assert declined(fuse_vertical, before) == ["a scan runs over all that the filter keeps"]
 
 
 def test_not_across_a_statement_that_needs_the_array() -> None:

@@ -15,7 +15,8 @@ from parloom.staging.nodes import Block, Program, Var, While
 from parloom.staging.types import Array
 from tests.dsls import programs
 from tests.patterns.staged import stage
-from tests.programs import random_arguments, random_program
+from tests.program_arguments import random_arguments
+from tests.programs import random_program
 from tests.transforms.chains import random_chain
 from tests.transforms.structure import (
     Fold,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ...patterns.generators import Fold, Generator, MultiLoop, Reduce
+from ...patterns.generators import Combining, Generator, MultiLoop
 from ...staging.nodes import (
     Apply,
     Block,
@@ -65,7 +65,7 @@ def iterations(domain: tuple[Operand, ...]) -> int:
 
 def _store(generator: Generator) -> int:
     """Storing or combining one value."""
-    if isinstance(generator, Reduce | Fold):
+    if isinstance(generator, Combining):
         value = generator.value.operands[-1]
         return NOMINAL if isinstance(value.type, Array) else 1
     return 1

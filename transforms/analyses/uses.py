@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import field
 
-from ...patterns.generators import Fold, Generator, MultiLoop, Reduce
+from ...patterns.generators import Combining, Generator, MultiLoop
 from ...staging.dataclass import dataclass
 from ...staging.nodes import Block, Const, ForLoop, If, Index, Node, Program, Stmt, Var, While
 from ...staging.traversal import blocks, operands, type_vars
@@ -109,7 +109,7 @@ def _generator(node: Node, frames: tuple[Frame, ...], uses: Uses) -> None:
         _enter(node.value, frames, uses)
     else:
         _enter(node.value, (*frames, Frame(stmt, Around.CONDITION)), uses)
-    if isinstance(node, Reduce | Fold):
+    if isinstance(node, Combining):
         _enter(node.reducer.block, (*frames, Frame(stmt, Around.REPEAT)), uses)
 
 

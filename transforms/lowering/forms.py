@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from ...patterns.generators import Collect, Combining, Generator, MultiLoop, Reduce
 from ...staging import primitives as p
 from ...staging.nodes import Apply, Block, Cast, Index, Op, Var
 from ...staging.traversal import blocks, free_vars, operands
@@ -28,7 +28,7 @@ def direct_uses(block: Block) -> Counter[Var]:
         elif isinstance(result, Generator):
             uses.update(v for v in operands(result) if isinstance(v, Var))
             uses.update(free_vars(result.value).keys())
-            if isinstance(result, Reduce | Fold):
+            if isinstance(result, Combining):
                 for var in free_vars(result.reducer.block):
                     uses[var] += 2
     return uses

@@ -1,11 +1,11 @@
-"""The generators of a parallel loop: what each adds to the four functions of its kernel."""
+"""The generators of a parallel loop: what each adds to the five functions of its kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce
+from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan
 from ...patterns.reducers import Reducer, scalar_primitive
 from ...staging import primitives as p
 from ...staging.nodes import Apply, Effects, Stmt, Var
@@ -44,6 +44,7 @@ from .reduce import (
     accumulate_copies,
     fill,
 )
+from .scan import scan_part
 from .scope import (
     INT,
     Env,
@@ -67,6 +68,8 @@ def make_part(
         return filter_part(scope, op, generator, binders)
     if isinstance(generator, Fold):
         return fold_part(scope, stmt, generator, binders[0])
+    if isinstance(generator, Scan):
+        return scan_part(scope, generator, binders)
     assert isinstance(generator, Reduce)
     return reduce_part(scope, stmt, op, generator, binders)
 

@@ -17,7 +17,8 @@ from ...staging.traversal import free_vars
 from ..kernel_ir import Expr, For, Let, Local, Statement
 from .block import BlockLowering
 from .forms import direct_uses, produces
-from .nested import Running, begin_all, step_all
+from .nested import begin_all, step_all
+from .running import Running
 from .scope import INT, Env, Uniform, integer, prim
 
 Copy = tuple[Env, list[Running]]

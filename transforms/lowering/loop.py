@@ -1,4 +1,4 @@
-"""lower: a mapped MultiLoop becomes a kernel of four functions.
+"""lower: a mapped MultiLoop becomes a kernel of five functions.
 
     Before:  s: f64 = loop (i < n) [rows] { e: f64 = x[i]; reduce sum (e) in order(...) }
     After:   kernel s: init(s_state), chunk(start, stop, x, s_state), combine(s_state, other_s)
@@ -24,6 +24,7 @@ from ..kernel_ir import (
     Expr,
     For,
     Function,
+    If,
     Kernel,
     Let,
     Local,
@@ -71,6 +72,7 @@ def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
     init = small_function(scope, "init", [h for q in parts for h in q.init], fault)
     combine = small_function(scope, "combine", [h for q in parts for h in q.combine], fault)
     finish = small_function(scope, "finish", [h for q in parts for h in q.finish], fault)
+    adjust = adjust_function(scope, [h for q in parts for h in q.adjust], fault)
     return Kernel(
         name,
         op.domain,
@@ -85,6 +87,7 @@ def lower_loop(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
         chunk,
         combine,
         finish,
+        adjust,
         stmt.sources,
     )
 
@@ -113,6 +116,21 @@ def small_function(
     for hook in hooks:
         hook(BlockLowering(scope, {}, out, integer(0)))
     return Function(name, parameters(out, (), fault), tuple(out))
+
+
+def adjust_function(
+    scope: KernelScope, hooks: Sequence[Callable[[BlockLowering, Local], None]], fault: Buffer
+) -> Function:
+    """The loop over a chunk in which results take what stands before it; not for the first one."""
+    start, stop = scope.start, scope.stop
+    index = Local(scope.names.fresh("i"), INT)
+    body: list[Statement] = []
+    b = BlockLowering(scope, {}, body, index)
+    for hook in hooks:
+        hook(b, index)
+    loop = For(index, start, stop, body, LoopKind.CHUNK)
+    out = [If(prim(p.LESS, integer(0), start), (loop,))] if body else []
+    return Function("adjust", (start, stop, *parameters(out, (start, stop), fault)), tuple(out))
 
 
 def chunk_function(

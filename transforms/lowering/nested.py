@@ -7,17 +7,22 @@ from functools import partial
 
 import numpy as np
 
-from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, binder_slices
+from ...patterns.generators import (
+    Collect,
+    Fold,
+    Generator,
+    MultiLoop,
+    Reduce,
+    Scan,
+    binder_slices,
+)
 from ...patterns.reducers import arg_start, scalar_primitive
-from ...patterns.semantics import EMPTY_REDUCTION
 from ...staging import primitives as p
-from ...staging.dataclass import dataclass
 from ...staging.nodes import (
     Block,
     Bounds,
     Cast,
     Const,
-    ErrorKind,
     Operand,
     Stmt,
     Var,
@@ -37,6 +42,8 @@ from .reduce import (
     held_expr,
     sums_wide,
 )
+from .running import Running, check_not_empty, empty_error
+from .scan_step import begin_scan
 from .scope import (
     INT,
     TRUTH,
@@ -48,18 +55,6 @@ from .scope import (
     prim,
     truth,
 )
-
-
-@dataclass(slots=True)
-class Running:
-    """One generator while its loop runs: what each iteration does, what stands after the loop,
-    and, for a float sum in blocks, what stands around each block."""
-
-    step: Callable[[tuple[Expr, ...]], None]
-    after: Callable[[], None]
-    block: int = 0
-    open_block: Callable[[], None] = lambda: None
-    close_block: Callable[[], None] = lambda: None
 
 
 def lower_nested(b: BlockLowering, stmt: Stmt, op: MultiLoop, varying: bool) -> None:
@@ -114,6 +109,8 @@ def begin(
         return begin_filter(b, op, generator, binders)
     if isinstance(generator, Fold):
         return begin_fold(b, stmt, generator, binders[0])
+    if isinstance(generator, Scan):
+        return begin_scan(b, generator, binders)
     assert isinstance(generator, Reduce)
     if varying:
         return begin_lane_reduce(b, stmt, op, generator, binders)
@@ -297,19 +294,6 @@ def begin_values(
     seen = Local(b.scope.names.fresh("seen"), TRUTH)
     b.out.append(Let(seen, truth(False)))
     return seen
-
-
-def check_not_empty(b: BlockLowering, stmt: Stmt, domain: tuple[Operand, ...], name: str) -> None:
-    """Faults for a reduction without identity over an empty domain."""
-    for extent in domain:
-        if isinstance(extent, Var) or int(extent.value.item()) <= 0:
-            empty = prim(p.LESS_EQUAL, b.expr(extent), integer(0))
-            b.fault_if(empty, stmt, *empty_error(name))
-
-
-def empty_error(name: str) -> tuple[ErrorKind, str]:
-    """NumPy's error for a reduction of nothing."""
-    return ErrorKind.VALUE, EMPTY_REDUCTION.format(name=name)
 
 
 def begin_lane_reduce(

@@ -1,4 +1,4 @@
-"""A generator's part in the four functions of a kernel: its partial results, how they begin, how
+"""A generator's part in the five functions of a kernel: its partial results, how they begin, how
 those of two chunks combine, and what comes of them."""
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ..kernel_ir import (
 )
 from .block import BlockLowering
 from .lanes import Dealt
-from .nested import empty_error
 from .reduce import (
     Place,
     combine_general,
@@ -39,6 +38,7 @@ from .reduce import (
     nest,
     sums_wide,
 )
+from .running import empty_error
 from .scope import (
     TRUTH,
     Env,
@@ -55,14 +55,16 @@ from .whole import extents_of
 ONE = (1,)
 Hook = Callable[[BlockLowering], None]
 Hooks = list[Hook]
+Adjust = Callable[[BlockLowering, Local], None]
 
 
 @dataclass(slots=True)
 class Part:
-    """One generator on its way through the four functions: hooks, and its output.
+    """One generator on its way through the five functions: hooks, and its output.
 
     jam : for several indices at once, given an environment for each; None where that cannot be
     before, after : around the whole chunk; open_block, close_block : around each block of indices
+    adjust : for one index of a chunk that is not the first
     step : for one index, given the domain's indices
     keeps : whether `step` is for every index, whatever the condition: it keeps what comes later
     dealt : a reduction over lanes, which has a step of its own (lanes.py)
@@ -77,6 +79,7 @@ class Part:
     init: Hooks = field(default_factory=list[Hook])
     combine: Hooks = field(default_factory=list[Hook])
     finish: Hooks = field(default_factory=list[Hook])
+    adjust: list[Adjust] = field(default_factory=list[Adjust])
     jam: Callable[[BlockLowering, Sequence[Env]], None] | None = None
     others: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
     keeps: bool = False

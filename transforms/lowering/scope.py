@@ -113,7 +113,7 @@ class Strip:
 
 @dataclass(slots=True)
 class KernelScope:
-    """What the four functions of one kernel share: names, inputs, scratch, fault sites.
+    """What the five functions of one kernel share: names, inputs, scratch, fault sites.
 
     strided : the host arrays that may have any strides
     reuse : what may happen in place

@@ -58,7 +58,7 @@ def lower_sequential(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
     fault = Buffer("fault", INT, (RECORD,), Space.FAULT)
     given = (scope.start, scope.stop)
     chunk = Function("chunk", (*given, *parameters(out, given, fault)), tuple(out))
-    nothing = [Function(n, (), ()) for n in ("init", "combine", "finish")]
+    nothing = [Function(n, (), ()) for n in ("init", "combine", "finish", "adjust")]
     one = (size_operand(1),)
     return Kernel(
         name,
@@ -74,6 +74,7 @@ def lower_sequential(stmt: Stmt, scope: KernelScope, name: str) -> Kernel:
         chunk,
         nothing[1],
         nothing[2],
+        nothing[3],
         stmt.sources,
     )
 

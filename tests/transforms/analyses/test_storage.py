@@ -29,7 +29,8 @@ from parloom.staging.types import BOOL, F64, INDEX, Array, Type
 from parloom.transforms.analyses.storage import find_reuse
 from parloom.transforms.pipelines import CPU, LEVELS
 from tests.codegen.kernels import interpret, mapped, run_llvm, run_plain, same_bits
-from tests.programs import Writer, random_arguments
+from tests.program_arguments import random_arguments
+from tests.programs import Writer
 
 N = 4
 VECTOR = Array(F64, (N,))
