@@ -13,10 +13,12 @@ from typing import Any, cast
 import numpy as np
 
 from ..staging import primitives as p
-from ..staging import reps
+from ..staging import scalars
+from ..staging.arithmetic import apply_ufunc
 from ..staging.errors import Limitation, ShapeError, StagingTypeError
 from ..staging.nodes import size_operand
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant
+from ..staging.reps import Rep
+from ..staging.scalars import ScalarRep, constant
 from ..staging.types import I64, Scalar
 from . import emit, reducers, sizes
 from .conversions import arg_reducer, as_float, binary, flat_index, strong, widened
@@ -106,7 +108,7 @@ class Aggregates(Patterns):
         total = self._over(
             axis,
             keepdims,
-            lambda element: as_float(element) if to is None else reps.cast(element, to),
+            lambda element: as_float(element) if to is None else scalars.cast(element, to),
             binary(p.ADD, "sum"),
         )
         return apply_ufunc(np.true_divide, (total, self._length(axis)))
@@ -149,7 +151,7 @@ class Aggregates(Patterns):
         to = None if dtype is None else Scalar(np.dtype(dtype))
 
         def value(element: ScalarRep) -> Rep:
-            return widened(element) if to is None else reps.cast(element, to)
+            return widened(element) if to is None else scalars.cast(element, to)
 
         return self._over(axis, keep, value, binary(primitive, name))
 
@@ -173,7 +175,7 @@ class Aggregates(Patterns):
             kept: tuple[ScalarRep, ...], inner: tuple[ScalarRep, ...]
         ) -> tuple[Rep, Rep]:
             value = strong(self.element(*_merge(axes, kept, inner)))
-            return value, reps.cast(ScalarRep(flat_index(extents, inner)), I64)
+            return value, scalars.cast(ScalarRep(flat_index(extents, inner)), I64)
 
         return over(self.sizes, axis, keep, components, make, take=1)
 

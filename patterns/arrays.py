@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..staging import reps
+from ..staging import arithmetic, reps, scalars
 from ..staging.cells import Cell
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Bounds, Index, Operand, operand_dim
-from ..staging.reps import ScalarRep
+from ..staging.scalars import ScalarRep
 from ..staging.types import Array, Scalar
 from . import emit, sizes
 from .aggregates import Aggregates, axis_number
@@ -38,7 +38,7 @@ def _in_place(ufunc: np.ufunc) -> Callable[[ArrayRep, object], ArrayRep]:
     return method
 
 
-class ArrayRep(reps.Arithmetic, Aggregates):
+class ArrayRep(arithmetic.Arithmetic, Aggregates):
     """A staged array."""
 
     __slots__ = ("cell", "view")
@@ -197,7 +197,7 @@ class ArrayRep(reps.Arithmetic, Aggregates):
         to = Scalar(np.dtype(dtype))
         if to == self.scalar:
             return self.copy()
-        return as_array(emit.array(self.sizes, lambda *i: reps.cast(self.element(*i), to)))
+        return as_array(emit.array(self.sizes, lambda *i: scalars.cast(self.element(*i), to)))
 
     def copy(self) -> ArrayRep:
         """The array in a cell of its own."""
@@ -213,8 +213,8 @@ class ArrayRep(reps.Arithmetic, Aggregates):
 
     def clip(self, min: object = None, max: object = None) -> Any:
         """Elements moved into min..max."""
-        low = self if min is None else reps.apply_ufunc(np.maximum, (self, min))
-        return low if max is None else reps.apply_ufunc(np.minimum, (low, max))
+        low = self if min is None else arithmetic.apply_ufunc(np.maximum, (self, min))
+        return low if max is None else arithmetic.apply_ufunc(np.minimum, (low, max))
 
     def cumsum(self, axis: Any = None, dtype: Any = None) -> Any:
         """The sums up to each element along an axis, by default in C order."""
@@ -240,7 +240,7 @@ class ArrayRep(reps.Arithmetic, Aggregates):
     def __pow__(self, other: object) -> Any:
         """As NumPy, whose `x ** 2` is np.square(x): of bools int8, where np.power gives int64."""
         if self.dtype.kind == "b" and type(other) is int and other == 2:
-            return reps.apply_ufunc(np.square, (self,))
+            return arithmetic.apply_ufunc(np.square, (self,))
         return super().__pow__(other)
 
     def dot(self, other: object) -> Any:

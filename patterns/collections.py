@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..staging.arithmetic import numpy_ufunc
 from ..staging.context import trace
 from ..staging.descriptions import described
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand
-from ..staging.reps import ScalarRep, lift, numpy_ufunc
+from ..staging.reps import lift
+from ..staging.scalars import ScalarRep
 from . import sizes
 from .conversions import as_array
 from .sizes import Size

@@ -10,7 +10,8 @@ import numpy as np
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand, size_operand
 from ..staging.primitives import Primitive
-from ..staging.reps import Rep, ScalarRep, cast, lift
+from ..staging.reps import Rep, lift
+from ..staging.scalars import ScalarRep, cast
 from ..staging.types import Scalar, Type
 from . import emit, reducers, sizes
 from .sizes import Size

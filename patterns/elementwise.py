@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..staging import reps
+from ..staging import arithmetic, reps, scalars
 from ..staging.context import trace
 from ..staging.narrowing import UNCHECKED, needs_check
 from ..staging.primitives import BY_UFUNC, Primitive
-from ..staging.reps import Rep, ScalarRep
+from ..staging.reps import Rep
+from ..staging.scalars import ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
 from .conversions import as_array
@@ -58,7 +59,9 @@ def apply(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> Rep:
     inputs = _checked_once(ufunc, inputs)
     name = BY_UFUNC[ufunc].symbol if ufunc in BY_UFUNC else ""
     return elementwise(
-        lambda *elements: reps.scalar_ufunc(ufunc, elements), inputs, name or f"np.{ufunc.__name__}"
+        lambda *elements: scalars.scalar_ufunc(ufunc, elements),
+        inputs,
+        name or f"np.{ufunc.__name__}",
     )
 
 
@@ -66,7 +69,7 @@ def apply_primitive(primitive: Primitive, x: object, what: str) -> Rep:
     """A primitive of one argument that is no ufunc, on a number or an array."""
 
     def value(v: ScalarRep) -> ScalarRep:
-        return reps.apply_primitive(primitive, v)
+        return scalars.apply_primitive(primitive, v)
 
     rep = reps.lift(x)
     if not isinstance(rep, ScalarRep):
@@ -87,9 +90,11 @@ def _checked_once(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> tuple[Rep, ...]:
     except TypeError:
         return inputs  # refused below, with the types' names
     return tuple(
-        reps.narrow(rep, to) if isinstance(rep, ScalarRep) and needs_check(rep.operand, to) else rep
+        scalars.narrow(rep, to)
+        if isinstance(rep, ScalarRep) and needs_check(rep.operand, to)
+        else rep
         for rep, to in zip(inputs, loop, strict=True)
     )
 
 
-reps.register_elementwise(apply)
+arithmetic.register_ufuncs(apply, numbers=False)

@@ -15,11 +15,13 @@ from typing import Any, cast
 import numpy as np
 
 from ..staging import pytree
+from ..staging.arithmetic import apply_ufunc
 from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
 from ..staging.nodes import Block, Bounds, Const, Node, Operand, Var
 from ..staging.pytree import Tree
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant, lift, rep_of
+from ..staging.reps import Rep, lift, rep_of
+from ..staging.scalars import ScalarRep, constant
 from ..staging.traversal import type_vars
 from ..staging.types import BOOL, INDEX, Array, Scalar, Type
 from . import sizes
@@ -183,7 +185,7 @@ def condition(value: object) -> Operand:
 
 def index_value(value: object) -> Operand:
     """An integer as an index operand, i64."""
-    from ..staging.reps import cast as cast_scalar
+    from ..staging.scalars import cast as cast_scalar
     from ..staging.types import I64
 
     rep = lift(value)

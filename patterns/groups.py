@@ -7,9 +7,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.arithmetic import apply_ufunc
 from ..staging.errors import Limitation
 from ..staging.primitives import Primitive
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, constant, lift, unknown_attribute
+from ..staging.reps import Rep, lift, unknown_attribute
+from ..staging.scalars import ScalarRep, constant
 from . import emit, sizes
 from .arrays import ArrayRep
 from .conversions import as_array, as_float, binary, widened

@@ -12,7 +12,8 @@ from ..staging.context import trace
 from ..staging.dataclass import dataclass
 from ..staging.errors import Limitation, StagedIndexError, StagingTypeError
 from ..staging.nodes import Operand
-from ..staging.reps import Rep, ScalarRep, lift
+from ..staging.reps import Rep, lift
+from ..staging.scalars import ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
 from .conversions import as_array

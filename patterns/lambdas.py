@@ -11,7 +11,8 @@ from ..staging.errors import StagingTypeError
 from ..staging.nodes import Apply, Block, Check, Const, ErrorKind, Operand, Var, size_operand
 from ..staging.primitives import NOT_EQUAL, join
 from ..staging.pytree import Tree
-from ..staging.reps import Rep, ScalarRep, lift_scalar, narrow, rep_of
+from ..staging.reps import Rep, rep_of
+from ..staging.scalars import ScalarRep, lift_scalar, narrow
 from ..staging.types import Array, Type
 from . import emit, reducers, sizes
 from .conversions import converted, strong

@@ -11,7 +11,8 @@ from ..staging import reps
 from ..staging.context import trace
 from ..staging.errors import Limitation, ShapeError
 from ..staging.nodes import Bounds, Index, Operand
-from ..staging.reps import Rep, ScalarRep
+from ..staging.reps import Rep
+from ..staging.scalars import ScalarRep
 from ..staging.types import Array
 from .arrays import ArrayRep
 from .conversions import as_array

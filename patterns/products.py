@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.arithmetic import apply_ufunc
 from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, lift
+from ..staging.reps import Rep, lift
+from ..staging.scalars import ScalarRep
 from . import emit
 from .conversions import as_array, binary
 

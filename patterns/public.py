@@ -7,7 +7,8 @@ from typing import Any
 
 from ..staging.context import current
 from ..staging.primitives import ERF, ERFC, Primitive
-from ..staging.reps import ScalarRep, lift
+from ..staging.reps import lift
+from ..staging.scalars import ScalarRep
 from . import collections, conversions, eager, eager_collections, elementwise, emit, sizes
 
 

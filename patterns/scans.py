@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..staging import pytree
+from ..staging.arithmetic import apply_ufunc
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import If, Operand
 from ..staging.pytree import LEAF, Tree
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, rep_of
+from ..staging.reps import Rep, rep_of
+from ..staging.scalars import ScalarRep
 from ..staging.types import Array, Scalar, Type
 from . import emit, reducers, sizes
 from .arrays import ArrayRep

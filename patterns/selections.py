@@ -6,7 +6,7 @@ from typing import Any
 
 from ..staging.context import trace
 from ..staging.descriptions import described
-from ..staging.reps import ScalarRep
+from ..staging.scalars import ScalarRep
 from . import emit, sizes
 from .arrays import ArrayRep
 from .collections import Collection, Rows

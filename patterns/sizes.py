@@ -16,7 +16,8 @@ from ..staging.context import trace
 from ..staging.errors import ShapeError, StagingTypeError
 from ..staging.nodes import Apply, Cast, Check, Const, ErrorKind, Operand, Var, size_operand
 from ..staging.primitives import Primitive
-from ..staging.reps import ScalarRep, lift, register_index
+from ..staging.reps import lift, register_index
+from ..staging.scalars import ScalarRep
 from ..staging.types import INDEX
 
 Size = Operand

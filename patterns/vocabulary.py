@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.arithmetic import apply_ufunc
 from ..staging.errors import StagingTypeError
 from ..staging.primitives import Primitive
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, constant, lift
+from ..staging.reps import Rep, lift
+from ..staging.scalars import ScalarRep, cast, constant
 from ..staging.types import I64, Scalar
 from . import emit, reducers, sizes
 from .conversions import arg_reducer, as_float, binary, flat_index, strong, widened

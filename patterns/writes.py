@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..staging import primitives as p
+from ..staging.arithmetic import apply_ufunc
 from ..staging.cells import same_array
 from ..staging.context import trace
 from ..staging.errors import Limitation, StagingTypeError
@@ -30,7 +31,8 @@ from ..staging.nodes import (
     Var,
     size_operand,
 )
-from ..staging.reps import Rep, ScalarRep, apply_ufunc, cast, lift, narrow, scalar_ufunc, select
+from ..staging.reps import Rep, lift
+from ..staging.scalars import ScalarRep, cast, narrow, scalar_ufunc, select
 from ..staging.types import INDEX
 from . import emit, indexing, sizes
 from .arrays import ArrayRep

@@ -11,7 +11,8 @@ from .dataclass import dataclass
 from .locations import Location
 from .nodes import ORDERED, Block, If, Operand, Var
 from .pytree import Tree, flatten, unflatten
-from .reps import Rep, ScalarRep, lift
+from .reps import Rep, lift
+from .scalars import ScalarRep
 from .state import (
     MISSING,
     Mismatch,

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from . import primitives as p
+from .arithmetic import Arithmetic, apply_ufunc
 from .calls import callee, replace, staged_callable
 from .context import trace
 from .control import decide
@@ -26,17 +27,9 @@ from .iteration import (
 )
 from .logic import conjunction, disjunction
 from .nodes import Callback, PythonFunction
-from .reps import (
-    Arithmetic,
-    PythonBool,
-    Rep,
-    ScalarRep,
-    apply_primitive,
-    apply_ufunc,
-    lift_scalar,
-    select,
-)
-from .reps import cast as convert
+from .reps import Rep
+from .scalars import PythonBool, ScalarRep, apply_primitive, lift_scalar, select
+from .scalars import cast as convert
 from .state import is_staged, truth
 from .types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar
 from .unsupported import INSTEAD

@@ -24,7 +24,8 @@ from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
 from .mutations import Mutations
-from .reps import Rep, staged_function
+from .numpy_functions import staged_function
+from .reps import Rep
 from .signatures import misfit, written
 from .virtualize import is_rewritten, virtualize
 

@@ -15,8 +15,9 @@ from .errors import UserError
 from .locations import caller
 from .loops import Loop
 from .nodes import Block, Const, ForLoop, Operand, Var, While
-from .reps import Rep, ScalarRep, index_of, lift_scalar
-from .reps import cast as convert
+from .reps import Rep, index_of
+from .scalars import ScalarRep, lift_scalar
+from .scalars import cast as convert
 from .state import Undefined, truth
 from .types import INDEX
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 _INTERNAL = frozenset(
     {
         "array", "at", "axis", "broadcast", "call", "cell", "count_nonzero", "domain", "element",
-        "fixed", "hint", "holds", "of", "operand", "place", "scalar", "seen", "sizes", "storage",
-        "staged_element", "staged_length", "type", "view",
+        "fixed", "hint", "holds", "is_number", "of", "operand", "place", "scalar", "seen", "sizes",
+        "staged_element", "staged_length", "storage", "strong", "type", "view",
     }
 )  # fmt: skip
 

@@ -15,13 +15,14 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from .arithmetic import Arithmetic
 from .context import Trace, current
 from .dataclass import dataclass
 from .errors import Limitation, UserError
 from .layouts import is_ready, layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object
 from .locations import Location, caller
-from .reps import Arithmetic, Rep, rep_of
+from .reps import Rep, rep_of
 from .sameness import is_container, is_scalar, items_of, same_as
 from .state import Undefined
 

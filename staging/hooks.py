@@ -20,7 +20,8 @@ from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
 from .nodes import Check, ErrorKind
 from .regions import ForRegion, IfRegion, Obstacle, Sites, WhileRegion, refused
-from .reps import Rep, constant
+from .reps import Rep
+from .scalars import constant
 from .state import is_staged
 
 Place = tuple[int, int, int | None]

@@ -13,10 +13,12 @@ from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from .arithmetic import apply_ufunc
 from .context import trace
 from .errors import StagingTypeError
 from .nodes import Check, ErrorKind
-from .reps import Rep, ScalarRep, apply_ufunc, can_lift, index_of, lift, lift_scalar, select
+from .reps import Rep, can_lift, index_of, lift
+from .scalars import ScalarRep, lift_scalar, select
 
 
 @runtime_checkable

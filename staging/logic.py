@@ -13,7 +13,8 @@ from .control import decide, if_then_else, mark
 from .locations import caller
 from .nodes import Apply, Block, Cast, Operand, Stmt
 from .replay import Replay
-from .reps import PythonBool, Rep, ScalarRep, apply_primitive, constant, lift
+from .reps import Rep, lift
+from .scalars import PythonBool, ScalarRep, apply_primitive, constant
 from .state import Undefined
 
 Thunk = Callable[[], object]

@@ -23,7 +23,8 @@ from .loops import Loop
 from .mutations import Mutations
 from .nodes import Block, ForLoop, Operand, Var, While
 from .primitives import ADD, LESS, LOGICAL_AND, LOGICAL_NOT
-from .reps import Rep, ScalarRep, apply_primitive, constant, index_of
+from .reps import Rep, index_of
+from .scalars import ScalarRep, apply_primitive, constant
 from .state import MISSING, State, Undefined
 
 Sites = tuple[tuple[str, tuple[Location, ...]], ...]

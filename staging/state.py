@@ -13,13 +13,16 @@ from typing import NoReturn
 
 import numpy as np
 
+from .arithmetic import Arithmetic
 from .context import trace
 from .errors import StagingTypeError, UserError
 from .locations import Location
 from .nodes import Const, Operand, size_operand
+from .numpy_functions import numpy_function
 from .primitives import join
 from .pytree import flatten
-from .reps import Arithmetic, Rep, ScalarRep, can_lift, lift, narrow, numpy_function, rep_of
+from .reps import Rep, can_lift, lift, rep_of
+from .scalars import ScalarRep, narrow
 from .types import Array, Scalar, Type
 from .virtualize.returns import RESULT
 

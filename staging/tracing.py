@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from .arguments import Binder, Leaf, leaves_of
+from .arithmetic import Arithmetic
 from .builder import Builder
 from .builtin_calls import callee
 from .context import Captured, enter
@@ -24,7 +25,8 @@ from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
 from .outputs import Expected, expected_result, expected_value, sizes_of
 from .pytree import LEAF, Part, Tree, assembler, flatten, unflatten
 from .replay import Replay
-from .reps import Arithmetic, PythonBool, Rep, is_python, lift, rep_of
+from .reps import Rep, lift, rep_of
+from .scalars import PythonBool, is_python
 from .state import is_dynamic
 from .types import Array
 

@@ -16,7 +16,7 @@ import pytest
 
 import parloom as pm
 from parloom.dsls import optiml as ml
-from parloom.staging import primitives, reps
+from parloom.staging import numpy_functions, primitives
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
@@ -61,8 +61,10 @@ def test_the_functions_of_numpy_are_listed() -> None:
     page = text_of("docs/getting-started.md")
     section = page.partition("## NumPy's functions")[2].partition("So do the methods")[0]
     listed = re.findall(r"`([\w.]+)`", section)
-    ufuncs = {u.__name__ for u in (*primitives.BY_UFUNC, *reps._definitions)}
-    functions = {reps.full_name(f).removeprefix("np.") for f in reps._functions}
+    ufuncs = {u.__name__ for u in primitives.BY_UFUNC}
+    functions = {
+        numpy_functions.full_name(f).removeprefix("np.") for f in numpy_functions._functions
+    }
     assert len(listed) == len(set(listed))
     assert set(listed) == ufuncs | functions
 

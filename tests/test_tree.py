@@ -20,7 +20,6 @@ EXCUSED_LINES = 650
 
 # What is longer, and why.
 EXCUSED = {
-    "staging/reps.py": "to be split: the Reps, the registries, NumPy's functions",
     "codegen/llvm/scalars.py": "one rule a primitive; conversions could stand apart",
     "tests/patterns/test_reference.py": "to be split as the interpreter's rules are",
 }

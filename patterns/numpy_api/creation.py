@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...staging import primitives as p
+from ...staging.arithmetic import apply_ufunc
 from ...staging.context import trace
 from ...staging.errors import StagingTypeError
 from ...staging.nodes import Cast, Const, Operand
+from ...staging.numpy_functions import define_function
 from ...staging.primitives import join
-from ...staging.reps import (
-    Rep,
-    ScalarRep,
-    apply_ufunc,
-    cast,
-    constant,
-    define_function,
-    lift,
-    narrow,
-    select,
-)
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep, cast, constant, narrow, select
 from ...staging.types import INDEX, Scalar
 from .. import emit, sizes
 from ..arrays import ArrayRep

@@ -7,11 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...staging.arithmetic import apply_ufunc
 from ...staging.context import trace
 from ...staging.errors import ShapeError
 from ...staging.nodes import If, size_operand
-from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift, select
-from ...staging.reps import cast as cast_scalar
+from ...staging.numpy_functions import define_function
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep, select
+from ...staging.scalars import cast as cast_scalar
 from ...staging.types import Scalar
 from .. import emit, sizes
 from ..aggregates import axis_number

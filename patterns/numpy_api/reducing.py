@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...staging.arithmetic import apply_ufunc
 from ...staging.errors import Limitation, StagingTypeError
-from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift
+from ...staging.numpy_functions import define_function
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep
 from .. import products
 from ..conversions import as_array, with_axes
 

@@ -6,19 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...staging.arithmetic import apply_ufunc, define_ufunc_method
 from ...staging.errors import ShapeError, StagingTypeError
 from ...staging.nodes import size_operand
-from ...staging.reps import (
-    Rep,
-    ScalarRep,
-    apply_ufunc,
-    cast,
-    constant,
-    define_function,
-    define_ufunc_method,
-    lift,
-    select,
-)
+from ...staging.numpy_functions import define_function
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep, cast, constant, select
 from ...staging.types import BOOL, Scalar
 from .. import emit, reducers
 from ..aggregates import axis_number

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...staging.arithmetic import apply_ufunc
 from ...staging.errors import Limitation, StagingTypeError
 from ...staging.narrowing import limits, needs_check
-from ...staging.reps import Rep, ScalarRep, apply_ufunc, define_function, lift, select
+from ...staging.numpy_functions import define_function
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep, select
 from .. import emit, sizes
 from ..aggregates import axis_number
 from ..arrays import ArrayRep

@@ -17,7 +17,7 @@ from parloom.patterns.collections import Rows
 from parloom.staging.descriptions import public_names
 from parloom.staging.errors import CheckFailed, UserError
 from parloom.staging.primitives import POWER
-from parloom.staging.reps import ScalarRep
+from parloom.staging.scalars import ScalarRep
 from parloom.staging.tracing import trace_function
 
 from .running import run
@@ -120,7 +120,7 @@ def test_an_operator_of_another_type_is_asked() -> None:
 
 
 def test_suggestions_are_names_of_numpy_or_of_eager_arrays() -> None:
-    """So that the list of internal names in reps.py is complete."""
+    """So that the list of internal names in descriptions.py is complete."""
     for kind in (ScalarRep, ArrayRep, Rows):
         internal = [n for n in public_names(kind) if not hasattr(pm.Array, n)]
         assert not internal

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import parloom as pm
-from parloom.staging import reps
+from parloom.staging import numpy_functions
 from parloom.staging.unsupported import INSTEAD, instead_of
 
 X = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, -6.0]])
@@ -84,7 +84,7 @@ def test_recommendations_do_the_same(name: str, recommended: Any, function: Any,
 
 
 def test_what_is_supported_is_not_in_the_table() -> None:
-    staged = {reps.full_name(f) for f in reps._functions}  # pyright: ignore[reportPrivateUsage]
+    staged = {numpy_functions.full_name(f) for f in numpy_functions._functions}  # pyright: ignore[reportPrivateUsage]
     assert not staged & {f"np.{name}" for name in INSTEAD}
 
 
