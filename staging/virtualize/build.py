@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import ast
 from types import CellType, CodeType, FunctionType
-from typing import TypeVar, cast
 
 from ..libraries import all_codes
-from .rewrite import HOOKS, THUNK, located
+from .rewrite import HOOKS, THUNK
 from .sources import FUTURES, Source, find
 from .statements import Statements
-
-N = TypeVar("N", bound=ast.AST)
+from .tree import copied, located
 
 _rewritten: dict[CodeType, CodeType | None] = {}
 _made: set[CodeType] = set()
@@ -69,24 +67,6 @@ def compile_source(source: Source, original: CodeType) -> CodeType:
     )
     (found,) = [c for c in all_codes(module) if c.co_name == original.co_name][:1]
     return _with_names(found, original)
-
-
-def copied(node: N) -> N:
-    """The tree again; rewriting changes its nodes."""
-    made = type(node)()
-    for name, value in vars(node).items():
-        setattr(made, name, _copied_value(value))
-    return made
-
-
-def _copied_value(value: object) -> object:
-    if isinstance(value, ast.AST):
-        return copied(value)
-    return (
-        [_copied_value(v) for v in cast("list[object]", value)]
-        if isinstance(value, list)
-        else value
-    )
 
 
 def _with_names(code: CodeType, original: CodeType) -> CodeType:

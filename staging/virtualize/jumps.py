@@ -29,7 +29,8 @@ from collections.abc import Sequence
 
 from ..dataclass import dataclass
 from .returns import RESULT, RETURNED, lift_returns
-from .scopes import SCOPES, binds_in_expression, own_nodes
+from .scopes import binds_in_expression
+from .tree import Transformer, inner_statements, own_statements
 
 _LOOPS = (ast.For, ast.While)
 
@@ -53,7 +54,7 @@ def lower_jumps(body: Sequence[ast.stmt], returns: bool) -> list[ast.stmt]:
     """
     if returns:
         lifted = lift_returns(body)
-        if any(isinstance(n, ast.Return) and n is not lifted[-1] for n in own_nodes(lifted)):
+        if any(isinstance(n, ast.Return) and n is not lifted[-1] for n in own_statements(lifted)):
             return _with_flag(lifted)
         body = lifted
     return _Jumps(False).sequence(body, None)
@@ -132,7 +133,7 @@ class _Jumps:
             found.append(loop.broken)
         if loop is not None and any(isinstance(n, ast.Continue) for n in own):
             found.append(loop.continued)
-        if self.returns and any(isinstance(n, ast.Return) for n in own_nodes(stmts)):
+        if self.returns and any(isinstance(n, ast.Return) for n in own_statements(stmts)):
             found.append(RETURNED)
         return found
 
@@ -191,7 +192,7 @@ class _Jumps:
             if loop.tested:
                 body = [_set(loop.continued, False, stmt), *body]
         flags = [loop.broken] if any(isinstance(n, ast.Break) for n in own) else []
-        if self.returns and any(isinstance(n, ast.Return) for n in own_nodes(stmt.body)):
+        if self.returns and any(isinstance(n, ast.Return) for n in own_statements(stmt.body)):
             flags.append(RETURNED)
         if not flags:
             stmt.body, stmt.orelse = body, orelse
@@ -230,16 +231,13 @@ def _test_inside(stmt: ast.For | ast.While) -> ast.For | ast.While:
 
 
 def _outside_loops(nodes: Sequence[ast.AST]) -> list[ast.AST]:
-    """The nodes of the statements that belong to no loop, function or class inside of them."""
+    """The statements, and those inside that belong to no loop, function or class there."""
     found: list[ast.AST] = []
     pending = list(nodes)
     while pending:
         node = pending.pop()
         found.append(node)
-        if isinstance(node, _LOOPS):
-            pending += node.orelse
-        elif not isinstance(node, SCOPES):
-            pending += ast.iter_child_nodes(node)
+        pending += node.orelse if isinstance(node, _LOOPS) else inner_statements(node)
     return found
 
 
@@ -248,7 +246,7 @@ def _without(stmts: Sequence[ast.stmt], loop: _Loop) -> list[ast.stmt]:
     if loop.tested:
         return list(stmts)
 
-    class Drop(ast.NodeTransformer):
+    class Drop(Transformer):
         def visit_Assign(self, node: ast.Assign) -> ast.stmt:
             (target, *_) = node.targets
             if isinstance(target, ast.Name) and target.id == loop.continued:

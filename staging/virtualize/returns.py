@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .scopes import own_nodes
+from .tree import own_statements
 
 RESULT = "_parloom_result"
 RETURNED = "_parloom_returned"  # the flag of a return inside a loop (jumps.py)
@@ -74,7 +74,7 @@ def _assign(stmt: ast.Return) -> ast.stmt:
 
 
 def _returns(stmt: ast.stmt) -> bool:
-    return any(isinstance(n, ast.Return) for n in own_nodes([stmt]))
+    return any(isinstance(n, ast.Return) for n in own_statements([stmt]))
 
 
 def _falls_through(body: Sequence[ast.stmt]) -> bool:

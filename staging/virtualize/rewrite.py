@@ -18,12 +18,13 @@ Every new node has the location of the one that it replaces.
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from .scopes import binds_in_expression, local_names, parameters, place, targets
+from .scopes import binds_in_expression, names_of, parameters, place, targets
 from .sources import FunctionNode
+from .tree import Transformer, located
 
 HOOKS = "_parloom_"
 THUNK = "_parloom_thunk"
@@ -38,7 +39,7 @@ _COMPREHENSION = TypeVar(
 _PART = TypeVar("_PART", ast.Attribute, ast.Subscript)
 
 
-class Expressions(ast.NodeTransformer):
+class Expressions(Transformer):
     """Rewrites expressions; `Statements` adds the statements.
 
     free : the free variables of the outermost function, whose cells are captured
@@ -48,7 +49,7 @@ class Expressions(ast.NodeTransformer):
     def __init__(self, free: frozenset[str], class_name: str | None) -> None:
         self.free = free
         self.class_name = class_name
-        self.locals: list[set[str]] = []
+        self.locals: list[Set[str]] = []
 
     # Helpers.
 
@@ -84,7 +85,7 @@ class Expressions(ast.NodeTransformer):
         return not name.startswith(HOOKS) and not any(name in names for names in self.locals)
 
     @contextmanager
-    def scope(self, names: set[str]) -> Generator[None]:
+    def scope(self, names: Set[str]) -> Generator[None]:
         """While it is open, `names` are local."""
         self.locals.append(names)
         yield
@@ -181,7 +182,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.defaults(node)
-        with self.scope(local_names(node)):
+        with self.scope(names_of(node).local):
             node.body = self.expr(node.body)
         return node
 
@@ -221,30 +222,10 @@ class Expressions(ast.NodeTransformer):
         return node  # its methods are rewritten when they are called
 
 
-_N = TypeVar("_N", bound=ast.AST)
-
-
-def located(node: _N, at: ast.AST) -> _N:
-    """The new node, and the new nodes inside it, at the location of `at`."""
-    ast.copy_location(node, at)
-    _locate_children(node, at)
-    return node
-
-
-def _locate_children(node: ast.AST, at: ast.AST) -> None:
-    """A child that has a location is complete, and so is all inside of it."""
-    for child in ast.iter_child_nodes(node):
-        if "lineno" not in child._attributes:
-            _locate_children(child, at)
-        elif not hasattr(child, "lineno"):
-            ast.copy_location(child, at)
-            _locate_children(child, at)
-
-
 def names_tuple(names: Sequence[str], context: ast.expr_context, at: ast.AST) -> ast.expr:
     """`(a, b)`, to assign or to read."""
     made: list[Any] = [ast.Name(n, type(context)()) for n in names]
     return located(ast.Tuple(made, context), at)
 
 
-__all__ = ["Expressions", "HOOKS", "THUNK", "located", "names_tuple", "parameters"]
+__all__ = ["Expressions", "HOOKS", "THUNK", "names_tuple", "parameters"]

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from ..dataclass import dataclass
 from .sources import FunctionNode
+from .tree import SCOPES, children, own_nodes
 
 Place = tuple[int, int, int | None]
 
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-
-
-def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes and all inside of the same function, comprehension targets excepted."""
-    pending = list(nodes)[::-1]
-    while pending:
-        node = pending.pop()
-        yield node
-        if isinstance(node, ast.comprehension):
-            pending += [*node.ifs[::-1], node.iter]
-        elif not isinstance(node, SCOPES):
-            pending += list(ast.iter_child_nodes(node))[::-1]
 
 
 def assigned(nodes: Iterable[ast.AST]) -> dict[str, Place]:
@@ -36,7 +26,7 @@ def binds(stmt: ast.stmt) -> dict[str, Place]:
     found = dict.fromkeys(_binds(stmt), place(stmt))
     if isinstance(stmt, SCOPES):
         return found
-    for child in ast.iter_child_nodes(stmt):
+    for child in children(stmt):
         if isinstance(child, ast.ExceptHandler):
             found.update(dict.fromkeys(_binds(child), place(child)))
         elif isinstance(child, ast.match_case):
@@ -47,21 +37,33 @@ def binds(stmt: ast.stmt) -> dict[str, Place]:
 
 
 def _binds(node: ast.AST) -> list[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            return [name]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.ExceptHandler(name=str(name)):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name.partition(".")[0] for alias in names]
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            return [name]
-        case ast.MatchMapping(rest=str(name)):
-            return [name]
-        case _:
-            return []
+    binder = _BINDERS.get(type(node))
+    return [] if binder is None else binder(node)
+
+
+def _name(node: Any) -> list[str]:
+    return [] if isinstance(node.ctx, ast.Load) else [node.id]
+
+
+def _own_name(node: Any) -> list[str]:
+    return [] if node.name is None else [node.name]
+
+
+def _imported(node: Any) -> list[str]:
+    return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+
+
+def _rest(node: Any) -> list[str]:
+    return [] if node.rest is None else [node.rest]
+
+
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+_BINDERS: dict[type[ast.AST], Callable[[Any], list[str]]] = {
+    ast.Name: _name,
+    **dict.fromkeys((*_NAMED, ast.MatchAs, ast.MatchStar), _own_name),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _imported),
+    ast.MatchMapping: _rest,
+}
 
 
 def reads(nodes: Iterable[ast.AST]) -> Counter[str]:
@@ -79,7 +81,7 @@ def reads(nodes: Iterable[ast.AST]) -> Counter[str]:
             pending += [(child, bound) for child in (node.target, node.iter, *node.orelse)]
         else:
             inside = bound | targets(node)
-            pending += [(child, inside) for child in ast.iter_child_nodes(node)]
+            pending += [(child, inside) for child in children(node)]
     return found
 
 
@@ -114,27 +116,42 @@ def body_of(node: FunctionNode) -> Sequence[ast.AST]:
     return [node.body] if isinstance(node, ast.Lambda) else node.body
 
 
-def local_names(node: FunctionNode) -> set[str]:
-    """The names that are local to the function."""
-    body = body_of(node)
-    declared = {
-        name
-        for n in own_nodes(body)
-        if isinstance(n, ast.Global | ast.Nonlocal)
-        for name in n.names
-    }
-    return {*parameters(node), *assigned(body)} - declared
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a function's own statements tell, by one walk over them.
+
+    local : the names that are local to it
+    globals : those that it declares global
+    outer : those that it declares global or nonlocal
+    generator : whether it contains `yield`
+    loops : whether it contains a `for`, whose variables are read after it or not
+    """
+
+    local: frozenset[str]
+    globals: frozenset[str]
+    outer: frozenset[str]
+    generator: bool
+    loops: bool
 
 
-def global_names(node: FunctionNode) -> set[str]:
-    """The names that the function declares global."""
-    found = (n for n in own_nodes(body_of(node)) if isinstance(n, ast.Global))
-    return {name for n in found for name in n.names}
-
-
-def is_generator(node: FunctionNode) -> bool:
-    """Whether the function contains `yield`."""
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(body_of(node)))
+def names_of(node: FunctionNode) -> Names:
+    """The names of a function, those of functions inside excepted."""
+    bound = set(parameters(node))
+    declared: dict[type[ast.AST], set[str]] = {ast.Global: set(), ast.Nonlocal: set()}
+    kinds: set[type[ast.AST]] = set()
+    for own in own_nodes(body_of(node)):
+        kinds.add(type(own))
+        bound.update(_binds(own))
+        if isinstance(own, ast.Global | ast.Nonlocal):
+            declared[type(own)].update(own.names)
+    outer = declared[ast.Global] | declared[ast.Nonlocal]
+    return Names(
+        frozenset(bound - outer),
+        frozenset(declared[ast.Global]),
+        frozenset(outer),
+        not kinds.isdisjoint((ast.Yield, ast.YieldFrom)),
+        ast.For in kinds,
+    )
 
 
 def binds_in_expression(*nodes: ast.AST) -> bool:
@@ -174,4 +191,4 @@ def _obstacle(node: ast.AST, in_loop: bool) -> tuple[str, Place] | None:
         return keyword, place(node)
     if isinstance(node, _LOOPS):
         return obstacle(node.body, True) or obstacle(node.orelse, in_loop)
-    return obstacle(ast.iter_child_nodes(node), in_loop)
+    return obstacle(children(node), in_loop)

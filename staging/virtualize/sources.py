@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 
 from ..dataclass import dataclass
 from ..libraries import all_codes
+from .tree import children
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 
@@ -76,7 +77,7 @@ def _parse(text: str, filename: str, futures: int) -> File | None:
 
 
 def _functions(node: ast.AST, class_name: str | None) -> Iterator[Source]:
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.FunctionDef | ast.Lambda):
             yield Source(child, class_name)
         yield from _functions(child, child.name if isinstance(child, ast.ClassDef) else class_name)

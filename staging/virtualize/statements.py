@@ -41,21 +41,21 @@ from collections.abc import Sequence
 
 from .jumps import StoppableFor, StoppableWhile, lower_jumps, none_of
 from .returns import RESULT, LiftedIf
-from .rewrite import Expressions, located, names_tuple
+from .rewrite import Expressions, names_tuple
 from .scopes import (
+    Names,
     Place,
     assigned,
     binds,
     binds_in_expression,
     body_of,
-    global_names,
-    is_generator,
-    local_names,
+    names_of,
     obstacle,
     place,
     reads,
 )
 from .sources import FunctionNode
+from .tree import located
 
 # Python compiles at most 20 nested blocks; a rewritten `if` needs one.
 _DEEPEST = 16
@@ -68,7 +68,7 @@ class Statements(Expressions):
         super().__init__(free, class_name)
         self.regions = 0
         self.depth = 0
-        self.globals: list[set[str]] = []
+        self.names: list[Names] = []
         self.reads: list[Counter[str]] = []
 
     # Functions.
@@ -87,16 +87,17 @@ class Statements(Expressions):
     def body(self, node: FunctionNode) -> None:
         """Rewrites the body of a function."""
         depth, self.depth = self.depth, 0
-        self.globals.append(global_names(node))
-        with self.scope(local_names(node)):
+        names = names_of(node)
+        self.names.append(names)
+        with self.scope(names.local):
             if isinstance(node, ast.Lambda):
                 node.body = self.expr(node.body)
             else:
-                body = lower_jumps(node.body, not is_generator(node))
-                self.reads.append(reads(body))
+                body = lower_jumps(node.body, not names.generator)
+                self.reads.append(reads(body) if names.loops else Counter())
                 node.body = self.block(body)
                 self.reads.pop()
-        self.globals.pop()
+        self.names.pop()
         self.depth = depth
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
@@ -127,10 +128,12 @@ class Statements(Expressions):
 
     def _rebinds(self, stmt: ast.stmt) -> list[ast.stmt]:
         """What refuses that the statement binds variables of the surroundings."""
+        if not self.names[-1].outer:
+            return []
         hooks = [
             self.hook("rebinds", stmt, ast.Constant(name), _constant(at, stmt))
             for name, at in binds(stmt).items()
-            if name in self.globals[-1] or self.is_captured(name)
+            if name in self.names[-1].globals or self.is_captured(name)
         ]
         return [located(ast.Expr(hook), stmt) for hook in hooks]
 
@@ -158,7 +161,7 @@ class Statements(Expressions):
         return [located(ast.If(restores, [located(assign, at)], []), at)]
 
     def _names(self, found: dict[str, Place]) -> dict[str, Place]:
-        return {n: p for n, p in found.items() if n not in self.globals[-1]}
+        return {n: p for n, p in found.items() if n not in self.names[-1].globals}
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         reason = self._reason_against(node)
