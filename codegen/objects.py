@@ -11,7 +11,7 @@ import contextlib
 import re
 import struct
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -90,15 +90,30 @@ def emit(module: Any, functions: Collection[str]) -> ObjectCode:
 
     Raises UnresolvedSymbol if the code needs more than the C and the mathematical library.
     """
-    code: bytes = _machine().emit_object(module)
+    with _addresses_as_written():
+        code: bytes = _machine().emit_object(module)
     _resolve(code)
     return ObjectCode(tuple(functions), code)
 
 
 def assembly(module: Any) -> str:
     """The machine code of an optimised module, for reading."""
-    text: str = _machine().emit_assembly(module)
+    with _addresses_as_written():
+        text: str = _machine().emit_assembly(module)
     return text
+
+
+@contextlib.contextmanager
+def _addresses_as_written() -> Iterator[None]:
+    """While it is open, LLVM does not look for other induction variables (its loop strength
+    reduction): that takes more than half of the time that code takes to emit, and the loops of
+    kernels run as fast without.
+    """
+    llvm.set_option("parloom", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        llvm.set_option("parloom", "-disable-lsr=false")
 
 
 def load(code: ObjectCode, signatures: Mapping[str, Signature]) -> dict[str, NativeFunction]:

@@ -2,7 +2,8 @@
 
 The calling thread works, too; the others are made when a launch first wants them, and sleep between
 launches (pool_text.py). A launch while another Python thread has the pool runs on its own thread
-alone. So do all launches where there are no POSIX threads.
+alone. So do all launches where there are no POSIX threads, and those before the first one that
+wants threads: what runs a job alone (job_text.py) compiles in half the time.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ _FOREIGN = signal.valid_signals() - {
 class Pool:
     """The calling thread and the threads beside it.
 
+    code : the functions of pool_text.py, or of job_text.py: then there are no other threads
     run, cancel : native code, called with the pool's address and that of a job
     """
 
-    def __init__(self) -> None:
-        code = pool_code()
+    def __init__(self, code: dict[str, NativeFunction]) -> None:
         self._owners = code
         self._memory = ctypes.create_string_buffer(ctypes.sizeof(records.Pool) + _LINE)
         offset = -ctypes.addressof(self._memory) % _LINE
@@ -95,7 +96,13 @@ def pool_code() -> dict[str, NativeFunction]:
     try:
         return _load(pool_text.pool_text(), pool_text.FUNCTIONS)
     except objects.UnresolvedSymbol:
-        return _load(job_text.job_text(), job_text.FUNCTIONS)
+        return alone_code()
+
+
+@cache
+def alone_code() -> dict[str, NativeFunction]:
+    """The functions that run a job on the calling thread."""
+    return _load(job_text.job_text(), job_text.FUNCTIONS)
 
 
 def _load(text: str, functions: tuple[str, ...]) -> dict[str, NativeFunction]:
@@ -139,19 +146,27 @@ def run(job: Job, workers: int) -> bool:
     return said == job_text.FAULTED
 
 
+@cache
+def _alone() -> Pool:
+    return Pool(alone_code())
+
+
 _pool: Pool | None = None
 _lock = threading.RLock()
 _wanted: int | None = None
 
 
 def the_pool(workers: int) -> Pool:
-    """The process's pool, with threads for so many workers."""
+    """The process's pool, with threads for so many workers; for one worker, what runs jobs alone as
+    long as nobody wanted more."""
     global _pool
     pool = _pool
     if pool is None:
+        if workers == 1:
+            return _alone()
         with _lock:
             if _pool is None:
-                _pool = Pool()
+                _pool = Pool(pool_code())
                 atexit.register(_pool.stop)
             pool = _pool
     if pool.size < workers:

@@ -297,6 +297,16 @@ def test_threads_are_made_when_a_launch_wants_them_and_end_with_the_pool(new_poo
     assert count_threads() <= before + 5
 
 
+def test_launches_run_alone_until_one_wants_threads(new_pool: None) -> None:
+    assert run_counted(40, 1).total() == 40
+    alone = threads.the_pool(1)
+    assert (alone.size, threads.pool_code.cache_info().misses) == (1, 0)
+    assert run_counted(40, 2).total() == 40
+    pool = threads.the_pool(1)
+    assert (pool.size, threads.pool_code.cache_info().misses) == (2, 1)
+    assert run_counted(40, 1).total() == 40
+
+
 def test_threads_handle_no_signals(new_pool: None) -> None:
     """Else a thread of the pool, not one of Python's, could be interrupted in Python's stead."""
     for task in set(meet(3).values()) - {threading.get_native_id()}:
