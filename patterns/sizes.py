@@ -140,6 +140,16 @@ def as_operand(value: Size | int) -> Size:
     return size_operand(value) if isinstance(value, int) else value
 
 
+def unraveled(flat: Operand, shape: Sequence[Size]) -> tuple[ScalarRep, ...]:
+    """The indices, in a shape, of a position in C order."""
+    indices: list[ScalarRep] = []
+    for size in reversed(shape[1:]):
+        indices.append(index(arithmetic(p.REMAINDER, flat, size), size))
+        flat = arithmetic(p.FLOOR_DIVIDE, flat, size)
+    indices.append(index(flat, shape[0]))
+    return tuple(reversed(indices))
+
+
 # From the user's integers.
 
 

@@ -238,13 +238,7 @@ class Patterns(Rep):
         return emit.reduce(self.domain, components, arg_reducer(block, name))[1]
 
     def _at_flat(self, flat: ScalarRep) -> Any:
-        position = sizes.index_operand(flat)
-        indices: list[ScalarRep] = []
-        for size in reversed(self.domain[1:]):
-            indices.append(sizes.index(sizes.arithmetic(p.REMAINDER, position, size), size))
-            position = sizes.arithmetic(p.FLOOR_DIVIDE, position, size)
-        indices.append(sizes.index(position, self.domain[0]))
-        return self.at(*reversed(indices))
+        return self.at(*sizes.unraveled(sizes.index_operand(flat), self.domain))
 
 
 def as_collection(value: object) -> Patterns:

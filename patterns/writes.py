@@ -34,7 +34,7 @@ from ..staging.nodes import (
 from ..staging.reps import Rep, lift
 from ..staging.scalars import ScalarRep, cast, narrow, scalar_ufunc, select
 from ..staging.types import INDEX
-from . import emit, indexing, sizes
+from . import emit, keys, sizes
 from .arrays import ArrayRep
 from .conversions import as_array
 from .sizes import Size
@@ -45,8 +45,8 @@ NewValue = Callable[..., ScalarRep]
 
 def write(x: ArrayRep, key: object, value: object) -> None:
     """`x[key] = value`"""
-    selected = indexing.select(x, key)
-    if selected.array is None:
+    selected = keys.select(x, key)
+    if selected.mask is None and not selected.along:
         target = x.seen(selected.view)
         if same_array(target, value):
             return  # `x[i] += v` has written already
@@ -56,13 +56,13 @@ def write(x: ArrayRep, key: object, value: object) -> None:
         _check_inside(x, selected.view)
         _assign(target, lift(value))
         return
-    if selected.array.dtype.kind != "b" or selected.axis != 0:
+    if selected.mask is None or selected.axis != 0:
         raise Limitation(
             "x[positions] = values",
             why="several values may meet at one position",
             instead="np.where, a mask, or group_by(positions, size=n).sum() to accumulate",
         )
-    _assign_masked(x.seen(selected.view), selected.array, lift(value))
+    _assign_masked(x.seen(selected.view), selected.mask, lift(value))
 
 
 def update(x: ArrayRep, ufunc: np.ufunc, other: object) -> None:

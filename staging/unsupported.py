@@ -11,7 +11,6 @@ _SORTED = "sort before the call and pass the result; for the least or greatest: 
 _SOLVED = "solve before or after the call, in NumPy; or iterate, with `while` or until_converged"
 _SCANNED = "in NumPy, before or after the call: scans are not supported"
 _COUNTED = "x.group_by(key, size=k).count(), or .sum() for weights"
-_POSITIONS = "pm.range(n).filter(lambda i: mask[i])"
 _COMPLETE = "an array whose length is known before: pm.collect(shape, f)"
 
 INSTEAD: Mapping[str, str] = {
@@ -24,7 +23,6 @@ INSTEAD: Mapping[str, str] = {
     ),
     **dict.fromkeys(["cumsum", "cumprod", "accumulate", "scan"], _SCANNED),
     **dict.fromkeys(["bincount", "histogram"], _COUNTED),
-    **dict.fromkeys(["nonzero", "flatnonzero", "argwhere"], _POSITIONS),
     "append": _COMPLETE,
     "insert": _COMPLETE,
     "delete": "x.filter(f), or a mask: x[keep]",

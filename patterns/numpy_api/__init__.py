@@ -4,6 +4,6 @@
 such as `np.zeros(n)`, through the rewritten calls of a staged function.
 """
 
-from . import creation, joining, reducing, scanning, shaping
+from . import creation, joining, methods, reducing, scanning, selecting, shaping
 
-__all__ = ["creation", "joining", "reducing", "scanning", "shaping"]
+__all__ = ["creation", "joining", "methods", "reducing", "scanning", "selecting", "shaping"]

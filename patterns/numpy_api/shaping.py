@@ -17,16 +17,16 @@ from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array
 from ..elementwise import elementwise
+from ..keys import nonzero
 
 
 @define_function(np.where)
-def where(condition: object, x: object = None, y: object = None) -> Rep:
-    """x where the condition holds, y elsewhere; both are evaluated everywhere."""
-    if x is None or y is None:
-        raise Limitation(
-            "np.where with the condition alone",
-            instead="pm.range(n).zip(mask).filter(lambda i, m: m)",
-        )
+def where(condition: object, x: object = None, y: object = None) -> Any:
+    """x where the condition holds, y elsewhere; both are evaluated everywhere. The condition alone:
+    the positions where it holds.
+    """
+    if x is None and y is None:
+        return nonzero(as_array(lift(condition)))
 
     def choose(cond: ScalarRep, a: ScalarRep, b: ScalarRep) -> ScalarRep:
         return select(ScalarRep(emit.condition(cond)), a, b)
@@ -126,24 +126,6 @@ def flip(m: object, axis: int | None = None) -> Any:
 def ravel(a: object) -> ArrayRep:
     """The elements in C order, as a vector."""
     return as_array(lift(a)).ravel()
-
-
-@define_function(np.take)
-def take(a: object, indices: object, axis: int | None = None) -> Any:
-    """Elements or sub-arrays at the given positions."""
-    x = as_array(lift(a))
-    if axis is None:
-        return x.ravel()[indices]
-    return x[(*(slice(None),) * axis_number(axis, x.ndim), indices)]
-
-
-@define_function(np.compress)
-def compress(condition: object, a: object, axis: int = 0) -> Any:
-    """The sub-arrays where the condition holds."""
-    x = as_array(lift(a))
-    if axis_number(axis, x.ndim) != 0:
-        raise Limitation("np.compress along another axis than the first")
-    return x[lift(condition)]
 
 
 @define_function(np.shape)

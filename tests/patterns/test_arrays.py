@@ -279,8 +279,6 @@ def test_traps() -> None:
         stage(lambda x: len(x), X)
     with pytest.raises(errors.UnknownNameError, match="did you mean 'transpose'"):
         stage(lambda x: x.transposed, X)
-    with pytest.raises(errors.Limitation, match="more than one array"):
-        stage(lambda x: x[[0, 1], [1, 2]], X)
     with pytest.raises(errors.Limitation, match="step is a staged value"):
         stage(lambda x, k: x[::k], X, 2)
     with pytest.raises(errors.Limitation, match="dtype object"):

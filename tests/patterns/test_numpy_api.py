@@ -174,8 +174,6 @@ def test_the_rest_is_refused_by_name() -> None:
         stage(lambda x: np.linalg.solve(x, x), X)
     with pytest.raises(errors.Limitation, match=r"np\.sum with initial="):
         stage(lambda x: np.sum(x, initial=1), X)
-    with pytest.raises(errors.Limitation, match="condition alone"):
-        stage(lambda x: np.where(x > 0), X)
     with pytest.raises(errors.Limitation, match="decimals"):
         stage(lambda x: np.round(x, 2), X)
     with pytest.raises(errors.Limitation, match=r"np\.clip .* unexpected keyword argument 'dtype'"):

@@ -26,12 +26,6 @@ CASES: list[tuple[str, Any, Any, Any]] = [
     ("array_equal", lambda x: (x == x).all(), lambda x: np.array_equal(x, x), V),
     ("average", lambda x: (x * x).sum() / x.sum(), lambda x: np.average(x, weights=x), V),
     (
-        "nonzero",
-        lambda x: pm.range(x.shape[0]).filter(lambda i: (x > 1)[i]),
-        lambda x: np.nonzero(x > 1)[0],
-        V,
-    ),
-    (
         "bincount",
         lambda x: x.group_by((x > 1).astype(int), size=2).count(),
         lambda x: np.bincount((x > 1).astype(int)),
