@@ -11,9 +11,11 @@ from .codegen.runtime import threads as _threads
 from .patterns.eager import Array
 from .patterns.public import asarray, collect, erf, erfc, range
 from .staging import targets as _targets
+from .staging.directives import freeze, macro, slowpath, speculate, stable, static, unroll
 from .staging.eager_mode import disable_jit
 from .staging.errors import InternalError, Limitation, ParloomError, UserError
 from .staging.jit import Jitted, jit
+from .staging.options import options
 
 __version__ = "0.1.0"
 
@@ -72,8 +74,16 @@ __all__ = [
     "disable_jit",
     "erf",
     "erfc",
+    "freeze",
     "jit",
+    "macro",
     "memory",
+    "options",
     "range",
     "set_num_threads",
+    "slowpath",
+    "speculate",
+    "stable",
+    "static",
+    "unroll",
 ]

@@ -131,7 +131,7 @@ def _callback(machine: Machine, op: Callback, where: Places) -> Values:
         value = machine.value(operand)
         weak = isinstance(operand.type, Scalar) and operand.type.weak
         args.append(value.item() if weak else value.copy())
-    op.function.function(*args)
+    op.function(*args)
     return ()
 
 

@@ -25,14 +25,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..staging import errors
+from ..staging.assumptions import AssumptionFailed
 from ..staging.errors import (
     AssertionFailed,
     CheckFailed,
     InternalError,
     OutOfBounds,
+    ParloomError,
     ShapeError,
     StagedIndexError,
-    UserError,
 )
 from ..staging.locations import Location
 from ..staging.nodes import Bounds, ErrorKind
@@ -45,7 +46,7 @@ Condition = Callable[[Index], bool] | None
 Components = TypeVar("Components", bound=tuple[Any, ...])
 Partial = TypeVar("Partial")
 
-_CHECKS: dict[ErrorKind, type[UserError]] = {
+_CHECKS: dict[ErrorKind, type[ParloomError]] = {
     ErrorKind.VALUE: CheckFailed,
     ErrorKind.INDEX: StagedIndexError,
     ErrorKind.ASSERTION: AssertionFailed,
@@ -54,13 +55,14 @@ _CHECKS: dict[ErrorKind, type[UserError]] = {
     ErrorKind.ZERO_DIVISION: errors.DivisionFailed,
     ErrorKind.RUNTIME: errors.RunFailed,
     ErrorKind.NOT_IMPLEMENTED: errors.NotImplementedFailed,
+    ErrorKind.ASSUMPTION: AssumptionFailed,
 }
 # NumPy's words.
 EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"
 OUT_OF_BOUNDS = "index {index} is out of bounds for axis {axis} with size {size}"
 
 
-def failed_check(kind: ErrorKind, message: str, where: Where) -> UserError:
+def failed_check(kind: ErrorKind, message: str, where: Where) -> ParloomError:
     """The error of a check that did not hold."""
     return _CHECKS[kind](message, where=where)
 

@@ -108,7 +108,7 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
         }
         staged = tuple(map(staged_callable, args))
         before = list(_cells((*args, *options.values())))
-        shared = Mutations({name: contents for name, _, contents in before}, (), "loop")
+        shared = Mutations({name: held for name, _, held in before}, (), "loop")
         try:
             found = f(*staged, **named)
             _check_cells(before)
@@ -131,19 +131,20 @@ def _cells(values: Iterable[object]) -> _Cells:
     for value in values:
         if isinstance(value, FunctionType) and is_users_function(value):
             for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-                yield name, cell, _contents(cell)
+                yield name, cell, contents(cell)
 
 
-def _contents(cell: CellType) -> object:
+def contents(cell: CellType) -> object:
+    """What a variable of an enclosing function holds, None before it is assigned."""
     try:
         return cell.cell_contents
-    except ValueError:  # not assigned yet
+    except ValueError:
         return None
 
 
 def _check_cells(before: _Cells) -> None:
-    for name, cell, contents in before:
-        if _contents(cell) is not contents:
+    for name, cell, held in before:
+        if contents(cell) is not held:
             raise Limitation(
                 f"`nonlocal {name}` is assigned in a function that runs for every element",
                 why="elements may be computed in any order, and the function is staged once",

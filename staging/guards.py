@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from .arithmetic import Arithmetic
+from .assumptions import Assumed
 from .context import Trace, current
 from .dataclass import dataclass
 from .errors import Limitation, UserError
@@ -151,6 +152,7 @@ class RecordingTrace(Trace):
     outside: dict[int, object] = field(default_factory=dict[int, object])
     reached: dict[int, object] = field(default_factory=dict[int, object])
     readers: dict[int, Source] = field(default_factory=dict[int, Source])
+    assumed: Assumed = field(default_factory=Assumed)
 
     def check_unchanged(self) -> None:
         """UserError when staging itself changed something that it had read."""

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
+from .assumptions import Leaving
 from .builtin_calls import callee  # with the builtins registered
 from .context import current, trace
 from .control import decide, if_then_else, mark
 from .dataclass import dataclass
+from .directives import freeze, frozen
 from .errors import Limitation, StagingTypeError
 from .guards import Cell, Global, changes, check_written, load, load_attribute
 from .iteration import is_staged_iterable
@@ -31,6 +33,8 @@ class Hooks:
     """The hooks of one rewritten function."""
 
     __slots__ = ("cells", "file", "function", "variables")
+    left = Leaving()
+    """What stands for the raising of an error where `slowpath` has left already."""
 
     def __init__(
         self, variables: dict[str, Any], cells: dict[str, CellType], file: str, function: str
@@ -67,6 +71,13 @@ class Hooks:
     def callee(self, f: object) -> object:
         """The function to call in place of `f`."""
         return callee(f)
+
+    def freeze(self, f: Any, expression: FunctionType) -> object:
+        """`f(expression())`, where `f` is called freeze."""
+        if f is freeze and current() is not None:
+            return frozen(expression)
+        call: Any = callee(f)
+        return call(expression())
 
     # Names.
 
@@ -176,6 +187,8 @@ class Hooks:
 
     def raising(self, error: object) -> Raising:
         """`raise error`: in a staged branch or loop, when the program gets there."""
+        if error is Hooks.left:
+            return Raising(False, error)
         if current() is None or not trace().regions:
             return Raising(True, error)
         cls = error if isinstance(error, type) else type(error)
@@ -244,7 +257,9 @@ class Attempt:
             trace().tries = self.before
 
 
-_KINDS: dict[type, ErrorKind] = {getattr(builtins, kind.value): kind for kind in ErrorKind}
+_KINDS: dict[type, ErrorKind] = {
+    getattr(builtins, kind.value): kind for kind in ErrorKind if hasattr(builtins, kind.value)
+}
 
 
 def _has_static_length(iterable: Any) -> bool:

@@ -10,89 +10,33 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from . import targets
 from .arguments import Binder, Key, RunTime, signature_of
+from .assumptions import NOTHING_YET, SLOWPATH, AssumptionFailed, Leaving, Plan
 from .builtin_calls import callee
 from .context import current
-from .dataclass import dataclass
+from .directives import on_macro
 from .eager_mode import eager_call, in_eager_call, jit_disabled
-from .errors import Limitation
-from .guards import all_hold
+from .effects import tentative
+from .errors import Limitation, ParloomError, UserError
 from .nodes import Program
-from .outputs import Outputs, deliver
-from .pytree import flatten
+from .options import options_now
+from .outputs import deliver
+from .statistics import Signature, Stats, differences, signature
 from .targets import Executable
 from .tracebacks import trim
-from .tracing import RESULT, Traced, check_sizes, trace_values
+from .tracing import Traced, check_sizes, trace_values
+from .versions import KEPT, Compiled, PlainPython, Version, Versions
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_KEPT = 16  # versions of one signature, whose guards differ
-
-
-@dataclass(slots=True)
-class Stats:
-    """Counts and seconds since the function was decorated."""
-
-    calls: int = 0
-    traces: int = 0
-    compiles: int = 0
-    trace_seconds: float = 0.0
-    compile_seconds: float = 0.0
-
-
-class Compiled:
-    """A compiled version of the function.
-
-    holds : whether everything taken from the surroundings is still as it was
-    """
-
-    __slots__ = ("_captured", "_result", "_traced", "executable", "holds")
-
-    def __init__(self, traced: Traced, executable: Executable) -> None:
-        self.executable = executable
-        self.holds = all_hold(traced.guards)
-        self._traced = traced
-        self._captured = traced.captured
-        self._result = traced.result()
-
-    def run(self, arguments: list[RunTime], out: object = None) -> Any:
-        """The user's result, written to the arrays of `out` if there are any."""
-        if self._captured:
-            arguments = arguments + [read() for read in self._captured]
-        if out is None:
-            return self._result(self.executable(arguments))
-        traced = self._traced
-        check_sizes(traced.program, arguments)
-        outputs = Outputs.of(out, traced.out_tree)
-        expected = traced.expected(arguments)
-        outputs.check(expected)
-        written = outputs.direct(expected, arguments)
-        into = [w for w, leaf in zip(written, traced.out_leaves, strict=True) if leaf is RESULT]
-        values, _ = flatten(self._result(self.executable(arguments, into)))
-        return outputs.deliver(values, written)
-
-
-@dataclass(slots=True)
-class Versions:
-    """The compiled versions for one signature, newest first, and the lock under which they are
-    made.
-    """
-
-    entries: list[Compiled] = field(default_factory=list[Compiled])
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-    def find(self) -> Compiled | None:
-        """The version whose guards hold."""
-        for entry in self.entries:
-            if entry.holds():
-                return entry
-        return None
+Signed = tuple[Key, Sequence[Any], list[RunTime]]
+Given = tuple[tuple[Any, ...], dict[str, Any], object]
 
 
 class Jitted(Generic[P, R]):
@@ -104,6 +48,7 @@ class Jitted(Generic[P, R]):
         target: str = "cpu",
         options: Mapping[str, object] | None = None,
         static_argnames: Sequence[str] = (),
+        pinned: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
@@ -113,7 +58,10 @@ class Jitted(Generic[P, R]):
         self._binder = Binder(function, static_argnames)
         self._versions: dict[Key, Versions] = {}
         self._variants: dict[tuple[object, ...], Jitted[P, R]] = {}
+        self._pinned = pinned
+        self._signatures: list[Signature] = []
         self._stats = Stats()
+        _all.add(self)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -128,15 +76,19 @@ class Jitted(Generic[P, R]):
             return cast(R, callee(self.function)(*args, **kwargs))
         if jit_disabled():
             return self._eager(args, kwargs, out)
+        if options_now() is not None:
+            self = self._chosen()
         try:
             values = self._binder.bind(args, kwargs)
             key, arguments = signature_of(values, self._binder.names, self._binder.static)
             versions = self._versions.get(key)
-            found = None if versions is None else versions.find()
+            found = None if versions is None else versions.find(arguments)
             if found is None:
                 found = self._make(key, values, arguments)
             self._stats.calls += 1
-            return cast(R, found.run(arguments, out))
+            if type(found) is Compiled and found.plan is None:
+                return cast(R, found.run(arguments, out))
+            return self._tentatively(found, (key, values, arguments), (args, kwargs, out))
         except BaseException as error:
             trim(error)
             raise
@@ -174,11 +126,13 @@ class Jitted(Generic[P, R]):
     def compile(self, *args: P.args, **kwargs: P.kwargs) -> Executable:
         """What a call with arguments like these would run, compiled now if it is not yet."""
         try:
+            self = self._chosen()
             values = self._binder.bind(args, kwargs)
             key, arguments = signature_of(values, self._binder.names, self._binder.static)
-            versions = self._versions.get(key)
-            found = None if versions is None else versions.find()
-            return (found or self._make(key, values, arguments)).executable
+            found = self._make(key, values, arguments)
+            if not isinstance(found, Compiled):
+                raise _never_compiled(self)
+            return found.executable
         except BaseException as error:
             trim(error)
             raise
@@ -193,10 +147,28 @@ class Jitted(Generic[P, R]):
         """
         chosen = self.target if target is None else target
         merged = {**self.options, **options}
-        key = (chosen, *sorted((k, repr(v)) for k, v in merged.items()))
+        return self._variant(chosen, merged, self._pinned or target is not None)
+
+    def _variant(self, target: str, options: dict[str, object], pinned: bool) -> Jitted[P, R]:
+        key = (pinned, target, *sorted((k, repr(v)) for k, v in options.items()))
         if key not in self._variants:
-            self._variants[key] = Jitted(self.function, chosen, merged, self.static_argnames)
+            self._variants[key] = Jitted(
+                self.function, target, options, self.static_argnames, pinned
+            )
         return self._variants[key]
+
+    def _chosen(self) -> Jitted[P, R]:
+        """The function as `pm.options` around the call wants it; what `on` chose comes first."""
+        given = options_now()
+        if given is None:
+            return self
+        target = self.target if self._pinned or given.target is None else given.target
+        return self._variant(target, {**given.choices, **self.options}, self._pinned)
+
+    def forget(self) -> None:
+        """Drops all compiled versions: the next call stages again."""
+        self._versions.clear()
+        self._signatures.clear()
 
     def stats(self) -> Stats:
         """How often and for how long this function was called, staged and compiled."""
@@ -208,33 +180,111 @@ class Jitted(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<pm.jit {getattr(self.function, '__qualname__', self.function)}>"
 
-    def _trace(self, values: Sequence[Any]) -> Traced:
+    def _tentatively(self, found: Version, call: Signed, given: Given) -> R:
+        """A call whose version may turn out to rest on what does not hold: then another one runs
+        in its place, and only the last one's effects happen.
+        """
+        args, kwargs, out = given
+        versions = self._versions.setdefault(call[0], Versions())
+        versions.experience.calls += 1
+        plan = versions.experience.plan
+        while isinstance(found, Compiled):
+            try:
+                with tentative():
+                    return cast(R, found.run(call[2], out, versions.experience))
+            except AssumptionFailed as failed:
+                site = found.traced.assumed.sites[failed.what]
+                self._stats.failed(site)
+                if site.kind == SLOWPATH:
+                    break
+                plan = versions.failed(site, plan)
+            except ParloomError as error:  # perhaps of what no other version would have run
+                if not found.relies:
+                    raise
+                sites = found.traced.assumed.sites.values()
+                if all(s.kind == SLOWPATH for s in sites):
+                    return self._eager_or(error, *given)
+                plan = plan.without(*sites)
+            found = self._make(*call, plan)
+        return self._eager(args, kwargs, out)
+
+    def _eager_or(
+        self, error: ParloomError, args: tuple[Any, ...], kwargs: dict[str, Any], out: object
+    ) -> R:
+        """The eager call; `error`, which says more, where that fails as well."""
+        try:
+            return self._eager(args, kwargs, out)
+        except Exception:  # noqa: BLE001 - whatever it is, it is the same mistake
+            raise error from None
+
+    def _trace(self, values: Sequence[Any], plan: Plan = NOTHING_YET) -> Traced:
         start = time.perf_counter()
-        traced = trace_values(self.function, self._binder, values)
+        traced = trace_values(self.function, self._binder, values, plan)
         self._stats.traces += 1
         self._stats.trace_seconds += time.perf_counter() - start
         return traced
 
-    def _make(self, key: Key, values: Sequence[Any], arguments: list[RunTime]) -> Compiled:
-        """Stages and compiles, once for all threads that need the same signature."""
+    def _make(
+        self,
+        key: Key,
+        values: Sequence[Any],
+        arguments: list[RunTime],
+        plan: Plan | None = None,
+    ) -> Version:
+        """The version for the arguments; staged and compiled if there is none, once for all threads
+        that need it.
+        """
         target = targets.find(self.target)
         with _registry:
             versions = self._versions.setdefault(key, Versions())
         with versions.lock:
-            found = versions.find()
+            wanted = versions.experience.plan if plan is None else plan
+            found = versions.find(arguments, wanted)
             if found is not None:
                 return found
-            traced = self._trace(values)
+            try:
+                traced = self._trace(values, wanted)
+            except Leaving as left:
+                versions.add(PlainPython(left))
+                return versions.entries[0]
             check_sizes(traced.program, arguments + [read() for read in traced.captured])
+            reason = self._reason(versions, values, arguments, wanted)
             start = time.perf_counter()
             made = Compiled(traced, target.compile(traced, self.options))
-            self._stats.compiles += 1
-            self._stats.compile_seconds += time.perf_counter() - start
-            versions.entries = [made, *versions.entries][:_KEPT]
+            self._stats.made(time.perf_counter() - start, reason)
+            versions.add(made)
             return made
+
+    def _reason(
+        self, versions: Versions, values: Sequence[Any], arguments: list[RunTime], plan: Plan
+    ) -> str:
+        """Why a version is made although there are some; "" for the first."""
+        if versions.entries:
+            return next(versions.entries[0].misfits(arguments, plan), "")
+        found = signature(values, self._binder.names, self._binder.static)
+        reason = differences(found, self._signatures)
+        self._signatures = [*self._signatures, found][-KEPT:]
+        return reason
 
 
 _registry = threading.Lock()
+_all: weakref.WeakSet[Jitted[..., Any]] = weakref.WeakSet()
+
+
+def _forget() -> None:
+    for jitted in list(_all):
+        jitted.forget()
+
+
+on_macro(_forget)
+
+
+def _never_compiled(jitted: Jitted[Any, Any]) -> UserError:
+    return UserError(
+        f"{jitted!r} is not compiled for arguments like these",
+        why="it comes to pm.slowpath() whatever they are",
+        instead="pm.slowpath() under a condition",
+    )
 
 
 def _out_inside(jitted: Jitted[Any, Any]) -> Limitation:

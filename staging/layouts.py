@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
@@ -63,6 +63,11 @@ def normalised(array: np.ndarray, name: str) -> np.ndarray:
     if not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
+
+
+def is_array(value: object) -> TypeGuard[np.ndarray]:
+    """Whether the value is a NumPy array."""
+    return isinstance(value, np.ndarray)
 
 
 def is_number_list(value: object) -> bool:

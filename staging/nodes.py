@@ -33,13 +33,13 @@ static data.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 
 from .dataclass import dataclass
+from .effects import PythonFunction as PythonFunction
 from .locations import Location
 from .primitives import Primitive
 from .types import INDEX, Array, Exists, Scalar, Type
@@ -277,6 +277,7 @@ class ErrorKind(enum.Enum):
     ZERO_DIVISION = "ZeroDivisionError"
     RUNTIME = "RuntimeError"
     NOT_IMPLEMENTED = "NotImplementedError"
+    ASSUMPTION = "AssumptionFailed"  # no exception of the user's: another version runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,16 +291,6 @@ class Check(Op):
 
     def signature(self) -> tuple[Type, ...]:
         return ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PythonFunction:
-    """A user's function that runs unstaged; compared by identity."""
-
-    function: Callable[..., object]
-
-    def __repr__(self) -> str:
-        return getattr(self.function, "__qualname__", "function")
 
 
 @dataclass(frozen=True, slots=True)

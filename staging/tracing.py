@@ -12,6 +12,7 @@ import numpy as np
 
 from .arguments import Binder, Leaf, leaves_of
 from .arithmetic import Arithmetic
+from .assumptions import NOTHING_YET, Assumed, Leaving, Plan, places_of
 from .builder import Builder
 from .builtin_calls import callee
 from .context import Captured, enter
@@ -40,6 +41,8 @@ class Traced:
     captured : gives the captured arrays as they are now
     guards : what must still hold at a later call
     weak : which of the program's results are Python's numbers and bools
+    assumed : what must hold beside the guards, and what the version reports (assumptions.py): the
+        values of `assumed.observed` are the program's last results
     """
 
     program: Program
@@ -48,6 +51,7 @@ class Traced:
     captured: tuple[Callable[[], np.ndarray], ...]
     guards: tuple[Guard, ...]
     weak: tuple[bool, ...]
+    assumed: Assumed
 
     def holds(self) -> bool:
         """Whether everything taken from the surroundings is still as it was."""
@@ -103,9 +107,11 @@ def trace_function(
     return trace_values(function, binder, binder.bind(args, kwargs or {}))
 
 
-def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[Any]) -> Traced:
+def trace_values(
+    function: Callable[..., Any], binder: Binder, values: Sequence[Any], plan: Plan = NOTHING_YET
+) -> Traced:
     """Stages `function` for one value a parameter."""
-    recording = RecordingTrace()
+    recording = RecordingTrace(assumed=Assumed(plan))
     leave = enter(recording)
     try:
         staged, params = _parameters(recording, binder, values)
@@ -114,8 +120,12 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         for leaf in leaves:
             _check_result(leaf)
         operands = _operands(recording, leaves, _definition(function))
+        operands += recording.assumed.observed.values()
         recording.check_unchanged()
         body = recording.builder.close(operands)
+    except Leaving as left:
+        left.guards, left.fixed = tuple(recording.guards.values()), tuple(recording.assumed.fixed)
+        raise
     except RecursionError as error:
         raise UserError(
             "the function calls itself without end while it is staged",
@@ -131,6 +141,7 @@ def trace_values(function: Callable[..., Any], binder: Binder, values: Sequence[
         tuple(captured.read for captured in recording.captured.values()),
         tuple(recording.guards.values()),
         tuple(is_python(lift(leaf)) for leaf in leaves if _is_result(leaf)),
+        recording.assumed,
     )
 
 
@@ -181,6 +192,8 @@ def _parameters(
         made = [(leaf, _parameter(recording, leaf)) for leaf in leaves]
         params += [param for _, param in made if param is not None]
         trees.append((tree, made))
+    known = [leaf.value for _, made in trees for leaf, param in made if param is not None]
+    recording.assumed.places = places_of(params, known)
     recording.builder.open((*recording.sizes, *params))
     staged = [unflatten(tree, [_staged(*m) for m in made]) for tree, made in trees]
     return staged, params

@@ -43,7 +43,7 @@ def load_host(host: HostText, program: Program) -> Run:
 
     namespace = load(host.text, FILENAME)
     namespace |= host.launches
-    namespace |= {name: callback.function for name, callback in host.callbacks.items()}
+    namespace |= host.callbacks
     namespace |= {
         "check_arguments": check_arguments,
         "copied": copied,

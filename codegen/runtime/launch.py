@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ...patterns.semantics import failed_check, out_of_bounds
-from ...staging.errors import UserError
+from ...staging.errors import ParloomError
 from ...staging.nodes import Const, Var
 from ...transforms.kernel_ir import Buffer, Extent, Kernel, Site
 from .memory import copied
@@ -131,7 +131,7 @@ class Launcher:
         fixed = int(extent.value) if isinstance(extent, Const) else extent
         return lambda values: fixed
 
-    def _error(self, faults: Array) -> UserError:
+    def _error(self, faults: Array) -> ParloomError:
         """The error of the lowest (site, iteration) that a chunk recorded."""
         found: list[list[int]] = [record for record in faults.tolist() if record[0]]
         site, _, *details = min(found)
@@ -163,7 +163,7 @@ def contiguous(param: object) -> bool:
     return isinstance(param, Buffer) and param.contiguous
 
 
-def site_error(site: Site, details: Sequence[int]) -> UserError:
+def site_error(site: Site, details: Sequence[int]) -> ParloomError:
     """The error that a fault site stands for, with the record's details."""
     if site.axis is not None:
         index, size = details

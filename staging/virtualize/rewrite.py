@@ -6,6 +6,7 @@
     a < b < c      _parloom_.compare(a, ("Lt", lambda: b), ("Lt", lambda: c))
     a in b         _parloom_.compare(a, ("In", lambda: b))
     f(x)           _parloom_.callee(f)(x)
+    freeze(x)      _parloom_.freeze(freeze, lambda: x)
     captured       _parloom_.load_global("captured", captured)
     a.b            _parloom_.attribute(a, "b")
     (x := a)       (x := _parloom_.named("x", a))
@@ -37,6 +38,14 @@ _COMPREHENSION = TypeVar(
 
 
 _PART = TypeVar("_PART", ast.Attribute, ast.Subscript)
+
+
+def _is_freeze(node: ast.Call) -> bool:
+    """Whether it looks like a call of `pm.freeze`, whose argument is not to be staged."""
+    called = node.func
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    alone = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
+    return name == "freeze" and alone and not node.keywords
 
 
 class Expressions(Transformer):
@@ -120,6 +129,9 @@ class Expressions(Transformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if _is_freeze(node) and not binds_in_expression(node.args[0]):
+            frozen = self.thunk(self.expr(node.args[0]))
+            return self.hook("freeze", node, self.expr(node.func), frozen)
         frame_dependent = isinstance(node.func, ast.Name) and node.func.id in _FRAME_DEPENDENT
         if not frame_dependent:
             node.func = self.hook("callee", node.func, self.expr(node.func))

@@ -40,8 +40,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .jumps import StoppableFor, StoppableWhile, lower_jumps, none_of
+from .leaving import lower_leaving
 from .returns import RESULT, LiftedIf
-from .rewrite import Expressions, names_tuple
+from .rewrite import HOOKS, Expressions, names_tuple
 from .scopes import (
     Names,
     Place,
@@ -93,7 +94,8 @@ class Statements(Expressions):
             if isinstance(node, ast.Lambda):
                 node.body = self.expr(node.body)
             else:
-                body = lower_jumps(node.body, not names.generator)
+                body = lower_leaving(node.body, HOOKS)
+                body = lower_jumps(body, not names.generator)
                 self.reads.append(reads(body) if names.loops else Counter())
                 node.body = self.block(body)
                 self.reads.pop()

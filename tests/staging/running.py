@@ -46,6 +46,16 @@ def everywhere(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:
             np.testing.assert_equal(found, wanted, err_msg=f"{run} {args}")
 
 
+def results(f: Callable[..., Any], *args: Any) -> list[Any]:
+    """The results in eager mode and on each target, of the second call."""
+    g: Any = pm.jit(f)
+    found = [g.eager(*args)]
+    for target in ("reference", "python", "cpu"):
+        g.on(target)(*args)
+        found.append(g.on(target)(*args))
+    return found
+
+
 def agree(f: Callable[..., Any], *argument_lists: tuple[Any, ...]) -> None:
     """Asserts that staged and plain Python give the same for each list of arguments."""
     for args in argument_lists:
