@@ -157,8 +157,7 @@ class FunctionPrinter:
         width = lengths.pop() if lengths else min(VECTOR // max(sizes), lanes)
         if lengths or not 0 < width <= lanes:
             return ""
-        return self.e.loop(
-            "vectorize.enable, i1 true",
+        return self.e.loop(  # without "vectorize.enable": LLVM would complain where it cannot
             f"vectorize.width, i32 {width}",
             f"interleave.count, i32 {lanes // width}",
             "unroll.disable",
@@ -240,7 +239,7 @@ class FunctionPrinter:
         offset = e.const(0, INT64)
         for axis, value in enumerate(values):
             near = self.unit and axis + 1 == buffer.rank
-            stride = str(buffer.dtype.itemsize) if near else f"%{buffer.name}.step{axis}"
+            stride = str(buffer.dtype.itemsize) if near else f"%{buffer.name}.stride{axis}"
             step = e.op(f"mul nsw {value}, {stride}", INT64)
             offset = e.op(f"add nsw {offset}, {step.text}", INT64)
         e.do(f"{pointer} = getelementptr inbounds i8, ptr %{buffer.name}.data, {offset}")
@@ -269,8 +268,6 @@ def body_lines(function: Function, body: str, shared: Emitter, unit: bool) -> li
             printer.set(param, Value(f"%{param.name}.arg", param.dtype))
         elif param.space is Space.REGISTERS:
             e.slots.append(registers(param))
-        elif not param.contiguous:
-            e.lines.extend(steps(param))
     if printer.statements(function.body):
         e.do("ret void")
     parameters = [text for q in function.params for text in body_parameters(q)]
@@ -282,18 +279,6 @@ def body_lines(function: Function, body: str, shared: Emitter, unit: bool) -> li
         *terminated(e.lines),
         "}",
         "",
-    ]
-
-
-def steps(buffer: Buffer) -> list[str]:
-    """The strides, known to be multiples of the element's alignment.
-
-    (Of a plain parameter LLVM would make a version of each loop for strides of one byte.)
-    """
-    mask = -buffer.dtype.itemsize
-    return [
-        f"  %{buffer.name}.step{axis} = and i64 %{buffer.name}.stride{axis}, {mask}"
-        for axis in range(buffer.rank)
     ]
 
 
