@@ -27,7 +27,7 @@ def visit(block: Block, launched: Container[Op], found: dict[Stmt, tuple[Var, ..
     waiting: set[Var] = set()
     used = [free_vars(stmt.op) for stmt in block.stmts]
     for stmt in block.stmts:
-        if stmt.op in launched:
+        if stmt.op in launched or stmt.op.makes_arrays:
             waiting.update(b for b in stmt.binders if isinstance(b.type, Array))
         else:
             for inner in blocks(stmt.op):
@@ -48,3 +48,8 @@ def is_updated(block: Block, var: Var) -> bool:
         or any(is_updated(inner, var) for inner in blocks(stmt.op))
         for stmt in block.stmts
     )
+
+
+def reads_inside(op: Op, var: Var) -> bool:
+    """Whether a block of the op reads the variable."""
+    return any(var in free_vars(block) for block in blocks(op))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..patterns.library import Routine
 from ..staging.dataclass import dataclass
 from ..staging.locations import Location
-from ..staging.nodes import Check, Index, PythonFunction, Update
+from ..staging.nodes import Check, Effects, Index, PythonFunction, Stmt, Update
+from ..staging.traversal import effects
 from .runtime.launch import Launcher
 
 Site = tuple[Check | Index | Update, tuple[Location, ...]]
+
+LibraryCall = tuple[Routine, tuple[Location, ...]]
 
 HELPERS = ("check_arguments", "copied", "fault", "owned", "power")
 
@@ -25,4 +29,10 @@ class HostText:
     name: str
     launches: Mapping[str, Launcher]
     callbacks: Mapping[str, PythonFunction]
+    libraries: Mapping[str, LibraryCall]
     sites: Sequence[Site]
+
+
+def calls_back(stmt: Stmt) -> bool:
+    """Whether the statement calls a function of the user's."""
+    return bool(effects(stmt.op) & Effects.CALLBACK)

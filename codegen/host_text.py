@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import groupby
 
+from ..patterns.library import Library
 from ..staging.dataclass import dataclass
 from ..staging.document import Document
 from ..staging.errors import Limitation
@@ -34,7 +35,6 @@ from ..staging.nodes import (
     Cast,
     Check,
     Const,
-    Effects,
     ForLoop,
     If,
     Index,
@@ -47,12 +47,13 @@ from ..staging.nodes import (
     Var,
     While,
 )
-from ..staging.traversal import blocks, effects, free_vars
+from ..staging.syntax import snake
+from ..staging.traversal import blocks
 from ..staging.types import Array, Exists, Scalar
 from ..transforms.analyses.storage import NOTHING, Reuse
 from ..transforms.lowering.names import KernelNames
-from .host_lifetimes import last_uses
-from .host_program import HELPERS, HostText, Site
+from .host_lifetimes import last_uses, reads_inside
+from .host_program import HELPERS, HostText, LibraryCall, Site, calls_back
 from .host_scalars import constant, converted, is_silent, primitive
 from .host_sizes import scalar_sizes
 from .ownership import Shared, shared_results
@@ -75,6 +76,7 @@ def print_host(
         printer.name,
         {name: launchers[op] for op, name in printer.launches.items()},
         {name: function for function, name in printer.callbacks.items()},
+        printer.libraries,
         printer.sites,
     )
 
@@ -98,6 +100,7 @@ class HostPrinter:
     known: dict[Var, str] = field(default_factory=dict[Var, str])
     launches: dict[Op, str] = field(default_factory=dict[Op, str])
     callbacks: dict[PythonFunction, str] = field(default_factory=dict[PythonFunction, str])
+    libraries: dict[str, LibraryCall] = field(default_factory=dict[str, LibraryCall])
     sites: list[Site] = field(default_factory=list[Site])
     quiet: bool = False
     dead: Mapping[Stmt, tuple[Var, ...]] = field(default_factory=dict[Stmt, tuple[Var, ...]])
@@ -221,6 +224,8 @@ class HostPrinter:
                 self.out.line(f"fault({self.site(op, stmt.sources)})")
         elif isinstance(op, Callback):
             self.callback(op)
+        elif isinstance(op, Library):
+            self.library(stmt, op)
         else:
             raise Limitation(
                 f"{type(op).__name__} has no text between launches", where=stmt.sources
@@ -344,6 +349,13 @@ class HostPrinter:
             self.callbacks[op.function] = name
         self.call(name, [self.handed(a) for a in op.args])
 
+    def library(self, stmt: Stmt, op: Library) -> None:
+        """A call of a library's function."""
+        name = self.names.fresh(f"library_{snake(type(op.routine).__name__)}")
+        self.libraries[name] = op.routine, stmt.sources
+        binders = [self.declare(b) for b in stmt.binders]
+        self.call(f"{unpacked(binders)} = {name}", [self.text(a) for a in op.args])
+
     def handed(self, operand: Operand) -> str:
         """An argument of a user's function."""
         weak = isinstance(operand.type, Scalar) and operand.type.weak
@@ -381,16 +393,6 @@ class HostPrinter:
         self.out.line(f"{',' if tuple_ and len(args) == 1 else ''}){tail}")
 
 
-def reads_inside(op: Op, var: Var) -> bool:
-    """Whether a block of the op reads the variable."""
-    return any(var in free_vars(block) for block in blocks(op))
-
-
 def unpacked(names: Sequence[str]) -> str:
     """Names to unpack a tuple into."""
     return ", ".join(names) if len(names) > 1 else f"({names[0]},)"
-
-
-def calls_back(stmt: Stmt) -> bool:
-    """Whether the statement calls a function of the user's."""
-    return bool(effects(stmt.op) & Effects.CALLBACK)

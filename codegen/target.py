@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..patterns.generators import MultiLoop
+from ..patterns.library import Library
 from ..staging import primitives as p
 from ..staging.dataclass import dataclass
 from ..staging.errors import Limitation
 from ..staging.locations import Location
 from ..staging.nodes import Apply, Block, Callback, Program, Stmt, Var
+from ..staging.syntax import snake
 from ..staging.traversal import blocks, result_blocks
 from ..staging.types import Array, Scalar, Type
 
@@ -93,6 +95,14 @@ def cpu_problems(program: Program) -> Iterator[Unsupported]:
             yield from variable_problems(binder, places)
         if inside and isinstance(stmt.op, Apply):
             yield from complex_problems(stmt.op, places)
+        if inside and isinstance(stmt.op, Library):
+            yield Unsupported(
+                f"{snake(type(stmt.op.routine).__name__)}, a library's function, inside a "
+                "parallel loop",
+                "libraries work on whole arrays, between loops",
+                places,
+                stmt.op.routine.instead,
+            )
         if inside and isinstance(stmt.op, Callback):
             yield Unsupported(
                 "a call back into Python inside a parallel loop",

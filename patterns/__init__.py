@@ -3,7 +3,7 @@
 if __name__ != "parloom.patterns":
     raise ImportError(f"import this as parloom.patterns, not {__name__}")
 
-from . import arrays, checks, eager, elementwise, lifting, numpy_api, reference, syntax
+from . import arrays, checks, eager, elementwise, lifting, numpy_api, reference, routines, syntax
 
 __all__ = [
     "arrays",
@@ -13,5 +13,6 @@ __all__ = [
     "lifting",
     "numpy_api",
     "reference",
+    "routines",
     "syntax",
 ]

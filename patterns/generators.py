@@ -162,6 +162,7 @@ class MultiLoop(Op):
     domain: tuple[Operand, ...]
     body: Block
     mapping: Mapping | None = None
+    makes_arrays: ClassVar[bool] = True
 
     @property
     def generators(self) -> tuple[Generator, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .locations import Location, caller
 
 
@@ -99,6 +101,10 @@ class OutOfBounds(UserError, OverflowError):
 
 class TypeFailed(UserError, TypeError):
     """A `raise TypeError(...)` of the user's program that was reached while it ran."""
+
+
+class LinearAlgebraFailed(UserError, np.linalg.LinAlgError):
+    """What a function of np.linalg raised while the program ran: a singular matrix, say."""
 
 
 class DivisionFailed(UserError, ZeroDivisionError):

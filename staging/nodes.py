@@ -5,6 +5,7 @@
     stmt     ::=  binders "=" op            with the user's locations
     op       ::=  Apply | Cast | Index | Update | If | While | ForLoop | Check | Callback   here
                |  MultiLoop                 in patterns/generators.py
+               |  Library                   in patterns/library.py
     results  ::=  operands | generators     generators only as the results of a MultiLoop's body
 
 Semantics
@@ -56,6 +57,8 @@ class Effects(enum.Flag):
     # calls back into Python
     CALLBACK = enum.auto()
     PRINT = enum.auto()
+    # calls a library: between kernels only
+    LIBRARY = enum.auto()
 
 
 ORDERED = Effects.CHECK | Effects.CALLBACK | Effects.PRINT
@@ -145,6 +148,7 @@ class Op(Node):
     """Base of all operations."""
 
     own_effects: ClassVar[Effects] = Effects.NONE
+    makes_arrays: ClassVar[bool] = False  # its array results have storage of their own
 
     @property
     def effects(self) -> Effects:

@@ -7,21 +7,14 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-_SORTED = "sort before the call and pass the result; for the least or greatest: min, max, argmin"
-_SOLVED = "solve before or after the call, in NumPy; or iterate, with `while` or until_converged"
-_SCANNED = "in NumPy, before or after the call: scans are not supported"
 _COUNTED = "x.group_by(key, size=k).count(), or .sum() for weights"
 _COMPLETE = "an array whose length is known before: pm.collect(shape, f)"
 
 INSTEAD: Mapping[str, str] = {
-    **dict.fromkeys(
-        ["sort", "argsort", "partition", "argpartition", "lexsort", "median", "percentile"], _SORTED
-    ),
-    **dict.fromkeys(["quantile", "unique", "searchsorted", "digitize"], _SORTED),
-    **dict.fromkeys(
-        ["solve", "inv", "pinv", "lstsq", "svd", "eig", "eigh", "qr", "cholesky", "det"], _SOLVED
-    ),
-    **dict.fromkeys(["cumsum", "cumprod", "accumulate", "scan"], _SCANNED),
+    "unique": "np.sort(x), and of that what differs from the element before",
+    "digitize": 'np.searchsorted(bins, x, side="right")',
+    "eig": "np.linalg.eigh of a symmetric matrix",
+    "eigvals": "np.linalg.eigvalsh of a symmetric matrix",
     **dict.fromkeys(["bincount", "histogram"], _COUNTED),
     "append": _COMPLETE,
     "insert": _COMPLETE,

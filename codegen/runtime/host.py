@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...patterns.library import Routine, evaluate
 from ...patterns.machine import bind_arguments
 from ...patterns.semantics import check_inside, failed_check
 from ...staging.errors import InternalError
+from ...staging.locations import Location
 from ...staging.nodes import Check, Program
 from ...staging.primitives import POWER
 from ..host_program import HostText
@@ -45,6 +48,10 @@ def load_host(host: HostText, program: Program) -> Run:
     namespace |= host.launches
     namespace |= host.callbacks
     namespace |= {
+        name: partial(call_library, routine, sources)
+        for name, (routine, sources) in host.libraries.items()
+    }
+    namespace |= {
         "check_arguments": check_arguments,
         "copied": copied,
         "fault": fault,
@@ -58,6 +65,11 @@ def load_host(host: HostText, program: Program) -> Run:
 def with_launches(run: Run, launches: Mapping[str, Callable[..., Any]]) -> Run:
     """The same function, with other launches by some names."""
     return FunctionType(run.__code__, {**run.__globals__, **launches})
+
+
+def call_library(routine: Routine, sources: tuple[Location, ...], *args: Any) -> tuple[Any, ...]:
+    """A library's results; its failures name the user's lines."""
+    return evaluate(routine, args, sources)
 
 
 def copied(array: np.ndarray) -> np.ndarray:

@@ -4,6 +4,28 @@
 such as `np.zeros(n)`, through the rewritten calls of a staged function.
 """
 
-from . import creation, joining, methods, reducing, scanning, selecting, shaping
+from . import (
+    creation,
+    fourier,
+    joining,
+    linear_algebra,
+    methods,
+    reducing,
+    scanning,
+    selecting,
+    shaping,
+    sorting,
+)
 
-__all__ = ["creation", "joining", "methods", "reducing", "scanning", "selecting", "shaping"]
+__all__ = [
+    "creation",
+    "fourier",
+    "joining",
+    "linear_algebra",
+    "methods",
+    "reducing",
+    "scanning",
+    "selecting",
+    "shaping",
+    "sorting",
+]

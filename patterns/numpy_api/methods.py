@@ -26,6 +26,10 @@ FUNCTIONS: Mapping[Callable[..., Any], bool] = {
     np.take: False,
     np.nonzero: False,
     np.choose: False,
+    np.argsort: False,
+    np.argpartition: False,
+    np.searchsorted: False,
+    np.trace: False,
     np.compress: True,
 }
 """The functions, and whether they take the array as their second argument."""

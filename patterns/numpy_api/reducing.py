@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...staging.arithmetic import apply_ufunc
-from ...staging.errors import Limitation, StagingTypeError
+from ...staging.errors import Limitation
 from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep
@@ -80,24 +80,3 @@ def vdot(a: object, b: object) -> Any:
 def outer(a: object, b: object) -> Any:
     """The products of every element of a with every one of b."""
     return products.outer(with_axes(a).ravel(), with_axes(b).ravel())
-
-
-@define_function(np.trace)
-def trace_of(a: object) -> Any:
-    """The sum of the main diagonal of a matrix."""
-    from .creation import diag
-
-    x = as_array(lift(a))
-    if x.ndim != 2:
-        raise StagingTypeError("np.trace takes a matrix")
-    return diag(x).sum()
-
-
-@define_function(np.linalg.norm)
-def norm(x: object, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The square root of the sum of squares: of all elements, or along an axis."""
-    values = with_axes(x)
-    if values.dtype.kind == "c":
-        raise Limitation("np.linalg.norm of complex numbers")
-    squares: Any = apply_ufunc(np.multiply, (values, values))
-    return apply_ufunc(np.sqrt, (squares.sum(axis=axis, keepdims=keepdims),))

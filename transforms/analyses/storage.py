@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from ...patterns.generators import MultiLoop
 from ...staging.dataclass import dataclass
 from ...staging.nodes import Block, ForLoop, If, Op, Operand, Program, Stmt, Update, Var, While
 from ...staging.traversal import blocks, free_vars, operands, result_blocks
@@ -116,7 +115,7 @@ class _Storage:
     def statement(self, stmt: Stmt, path: _Path) -> None:
         """Records what one statement does with arrays."""
         op = stmt.op
-        if isinstance(op, MultiLoop):
+        if op.makes_arrays:
             self.own.update(_arrays(stmt.binders))
         elif isinstance(op, Update):
             self.own.update(stmt.binders)

@@ -30,7 +30,7 @@ def is_kernel(op: Op) -> bool:
         return False
     if any(isinstance(s.op, MultiLoop) for block in blocks(op) for s in walk_stmts(block)):
         return False
-    if effects(op) & (Effects.CALLBACK | Effects.PRINT):
+    if effects(op) & (Effects.CALLBACK | Effects.PRINT | Effects.LIBRARY):
         return False
     if has_complex(op):
         return False  # the driver knows all functions of complex numbers
