@@ -11,6 +11,7 @@ from .codegen.runtime import threads as _threads
 from .patterns.eager import Array
 from .patterns.public import asarray, collect, erf, erfc, range
 from .staging import targets as _targets
+from .staging.annotations import SPECS as _SPECS
 from .staging.directives import freeze, macro, slowpath, speculate, stable, static, unroll
 from .staging.eager_mode import disable_jit
 from .staging.errors import InternalError, Limitation, ParloomError, UserError
@@ -55,6 +56,21 @@ def clear_cache() -> int:
     return _cache.clear()
 
 
+# The types of arguments, as annotations and for `f.compile`.
+bool_ = _SPECS["bool_"]
+c64 = _SPECS["c64"]
+c128 = _SPECS["c128"]
+f32 = _SPECS["f32"]
+f64 = _SPECS["f64"]
+i8 = _SPECS["i8"]
+i16 = _SPECS["i16"]
+i32 = _SPECS["i32"]
+i64 = _SPECS["i64"]
+u8 = _SPECS["u8"]
+u16 = _SPECS["u16"]
+u32 = _SPECS["u32"]
+u64 = _SPECS["u64"]
+
 _targets.register("cpu", _CpuTarget)
 _targets.register("python", lambda: _CpuTarget("python"))
 _targets.register("reference", _ReferenceTarget)
@@ -68,13 +84,22 @@ __all__ = [
     "UserError",
     "__version__",
     "asarray",
+    "bool_",
+    "c128",
+    "c64",
     "cache_info",
     "clear_cache",
     "collect",
     "disable_jit",
     "erf",
     "erfc",
+    "f32",
+    "f64",
     "freeze",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
     "jit",
     "macro",
     "memory",
@@ -85,5 +110,9 @@ __all__ = [
     "speculate",
     "stable",
     "static",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
     "unroll",
 ]

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .annotations import Declared
 from .context import trace
 from .dataclass import dataclass
 from .errors import StagingTypeError, UnknownNameError
@@ -59,18 +60,36 @@ class Binder:
             for k, p in zip(self.kinds, parameters, strict=True)
         )
         self._defaults = tuple(p.default for p in parameters)
+        self._function = function
+        self._declared: Declared | None = None
+        self._unread = True
         self._required = sum(d is inspect.Parameter.empty for d in self._defaults)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """A value for each parameter, defaults filled in; TypeError as Python's.
 
-        *args is a tuple, **kwargs a dict.
+        *args is a tuple, **kwargs a dict. StagingTypeError or ShapeError for what is not as the
+        parameters declare it.
         """
         if self._positional and not kwargs and self._required <= len(args) <= len(self.names):
-            return args + self._defaults[len(args) :]
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return tuple(bound.arguments[name] for name in self.names)
+            values = args + self._defaults[len(args) :]
+        else:
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            values = tuple(bound.arguments[name] for name in self.names)
+        if self._unread or self._declared is not None:
+            self.declared.check(values)
+        return values
+
+    @property
+    def declared(self) -> Declared:
+        """The types at the parameters, read when they are needed: names may be defined later."""
+        if self._declared is not None:
+            return self._declared
+        found = Declared(self._function, self.names)
+        self._unread = False
+        self._declared = found if found.specs else None
+        return found
 
     def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """Calls the function with a value for each parameter."""

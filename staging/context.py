@@ -64,7 +64,9 @@ class Trace:
             size = self.merged[size]
         return size
 
-    def unify(self, a: Operand, b: Operand, what: str = "sizes") -> Operand:
+    def unify(
+        self, a: Operand, b: Operand, what: str = "sizes", where: Location | None = None
+    ) -> Operand:
         """Makes two sizes one that meet elementwise, or raises ShapeError.
 
         Two argument sizes are checked on entry of the call; any other pair is checked where they
@@ -79,7 +81,7 @@ class Trace:
             a, b = b, a
         if isinstance(b, Var) and b in self.sizes and (a in self.sizes or not isinstance(a, Var)):
             self.merged[b] = a
-            self.meetings.append((b, a, caller()))
+            self.meetings.append((b, a, where or caller()))
             return a
         (same,) = self.emit(Apply(EQUAL, (a, b)))
         self.emit(Check(same, ErrorKind.VALUE, f"{what} do not fit together"))

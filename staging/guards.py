@@ -23,6 +23,7 @@ from .errors import Limitation, UserError
 from .layouts import is_ready, layout_of, normalised
 from .libraries import all_codes, is_users_function, is_users_object
 from .locations import Location, caller
+from .nodes import Operand
 from .reps import Rep, rep_of
 from .sameness import is_container, is_scalar, items_of, same_as
 from .state import Undefined
@@ -145,6 +146,7 @@ class RecordingTrace(Trace):
 
     outside : objects that existed before the trace and were reached from captured variables or
         static arguments, as far as their contents or attributes are guarded
+    assumed, declared : what may be relied on; the sizes that parameters name
     reached : these and the others, so that nothing is written to them
     """
 
@@ -153,6 +155,7 @@ class RecordingTrace(Trace):
     reached: dict[int, object] = field(default_factory=dict[int, object])
     readers: dict[int, Source] = field(default_factory=dict[int, Source])
     assumed: Assumed = field(default_factory=Assumed)
+    declared: dict[str, Operand] = field(default_factory=dict[str, Operand])
 
     def check_unchanged(self) -> None:
         """UserError when staging itself changed something that it had read."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
@@ -23,6 +24,7 @@ from .directives import on_macro
 from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .effects import tentative
 from .errors import Limitation, ParloomError, UserError
+from .examples import from_types
 from .nodes import Program
 from .options import options_now
 from .outputs import deliver
@@ -123,19 +125,31 @@ class Jitted(Generic[P, R]):
             trim(error)
             raise
 
-    def compile(self, *args: P.args, **kwargs: P.kwargs) -> Executable:
-        """What a call with arguments like these would run, compiled now if it is not yet."""
+    def compile(self, *args: Any, **kwargs: Any) -> Executable:
+        """What a call with arguments like these would run, compiled now if it is not yet.
+
+        In place of an argument its type may stand: `pm.f64["n", 3]`, or anything else that has
+        `shape` and `dtype`; a parameter that declares its type needs none. Warns where the function
+        is compiled for a value of which nothing was said.
+        """
         try:
             self = self._chosen()
-            values = self._binder.bind(args, kwargs)
+            values, made, guessed = from_types(self._binder, args, kwargs)
             key, arguments = signature_of(values, self._binder.names, self._binder.static)
-            found = self._make(key, values, arguments)
+            found = self._make(key, values, arguments, checked=not made)
             if not isinstance(found, Compiled):
                 raise _never_compiled(self)
-            return found.executable
         except BaseException as error:
             trim(error)
             raise
+        if guessed and found.fixed:
+            numbers = ", ".join(str(f.value) for f in found.fixed)
+            warnings.warn(
+                f"{self!r} is compiled for pm.static numbers that were made up: {numbers}; "
+                "pass arguments with those that calls will have",
+                stacklevel=2,
+            )
+        return found.executable
 
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The target's report: the program at every stage, the decisions, the generated source."""
@@ -230,6 +244,7 @@ class Jitted(Generic[P, R]):
         values: Sequence[Any],
         arguments: list[RunTime],
         plan: Plan | None = None,
+        checked: bool = True,
     ) -> Version:
         """The version for the arguments; staged and compiled if there is none, once for all threads
         that need it.
@@ -247,7 +262,8 @@ class Jitted(Generic[P, R]):
             except Leaving as left:
                 versions.add(PlainPython(left))
                 return versions.entries[0]
-            check_sizes(traced.program, arguments + [read() for read in traced.captured])
+            if checked:
+                check_sizes(traced.program, arguments + [read() for read in traced.captured])
             reason = self._reason(versions, values, arguments, wanted)
             start = time.perf_counter()
             made = Compiled(traced, target.compile(traced, self.options))

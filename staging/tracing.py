@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .annotations import Spec
 from .arguments import Binder, Leaf, leaves_of
 from .arithmetic import Arithmetic
 from .assumptions import NOTHING_YET, Assumed, Leaving, Plan, places_of
@@ -22,7 +23,7 @@ from .guards import Guard, RecordingTrace, reach
 from .iteration import StagedSequence
 from .layouts import is_number_list
 from .locations import Location
-from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim
+from .nodes import Block, Operand, Program, SizeCheck, Stmt, Var, operand_dim, size_operand
 from .outputs import Expected, expected_result, expected_value, sizes_of
 from .pytree import LEAF, Part, Tree, assembler, flatten, unflatten
 from .replay import Replay
@@ -195,8 +196,24 @@ def _parameters(
     known = [leaf.value for _, made in trees for leaf, param in made if param is not None]
     recording.assumed.places = places_of(params, known)
     recording.builder.open((*recording.sizes, *params))
+    for k, spec in binder.declared.specs.items():
+        for _, param in trees[k][1]:
+            _share(recording, spec, param, binder.declared.where)
     staged = [unflatten(tree, [_staged(*m) for m in made]) for tree, made in trees]
     return staged, params
+
+
+def _share(
+    recording: RecordingTrace, spec: Spec, param: Var | None, where: Location | None
+) -> None:
+    """Makes the sizes one that the parameters' types declare to be; the call has compared them."""
+    if param is None or not isinstance(param.type, Array):
+        return
+    sizes = recording.declared
+    for axis, dim in spec.axes(param.type.rank):
+        size = size_operand(param.type.shape[axis])
+        known = sizes.setdefault(dim, size) if isinstance(dim, str) else size_operand(dim)
+        recording.unify(known, size, where=where)
 
 
 def _parameter(recording: RecordingTrace, leaf: Leaf) -> Var | None:
