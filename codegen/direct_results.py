@@ -46,7 +46,7 @@ def written(kernel: Kernel) -> dict[Var, Buffer]:
     return {
         binder: buffer
         for output in kernel.outputs
-        if output.finish is not Finish.COMPACTED
+        if output.finish not in (Finish.COMPACTED, Finish.COUNTED)
         for binder, buffer in zip(output.binders, output.results, strict=True)
         if buffer.space is Space.OUTPUT and isinstance(binder.type, Array)
     }

@@ -14,7 +14,7 @@ import numpy as np
 from ..staging import primitives as p
 from ..staging.dataclass import dataclass
 from ..staging.primitives import Primitive
-from ..transforms.kernel_ir import Buffer, Convert, Expr, Fma, Literal, Load, Local, Prim
+from ..transforms.kernel_ir import Bits, Buffer, Convert, Expr, Fma, Literal, Load, Local, Prim
 from .python_literals import ATOM, literal
 from .vector_math import TRANSCENDENTAL, routine_for
 
@@ -109,6 +109,8 @@ class Expressions:
         if isinstance(expr, Fma):
             self.intrinsics["fma"] = None
             return f"fma({self.arguments((expr.a, expr.b, expr.c))})", ATOM
+        if isinstance(expr, Bits):
+            return f"{self.helper('float_bits')}({self.text(expr.arg)})", ATOM
         return self.primitive(expr)
 
     def element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> str:

@@ -180,6 +180,11 @@ def to_uint64(a: Any) -> Any:
     return np.uint64(9223372036854775808)
 
 
+def float_bits(a: Any) -> Any:
+    """The bits of a float64, as an unsigned integer."""
+    return np.float64(a).view(np.uint64)
+
+
 def complex_multiply(a: Any, b: Any) -> Any:
     """The product by its parts."""
     return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)

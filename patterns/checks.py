@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..staging.checker import Checker, checks, types_of
+from ..staging.nodes import Operand
 from ..staging.types import INDEX, Array, Scalar, Type
-from .generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan
+from .generators import (
+    BucketCollect,
+    BucketReduce,
+    Collect,
+    Fold,
+    Generator,
+    MultiLoop,
+    Reduce,
+    Scan,
+)
 from .reducers import Reducer
+from .semantics import KEY_KINDS
 
 
 @checks(MultiLoop)
@@ -75,6 +88,28 @@ def _fold(checker: Checker, generator: Fold) -> None:
         checker.index(location, f"location {location}")
     value = generator.value.operands[-1:]
     checker.same(types_of(value), _components(generator.reducer), "the folded value")
+
+
+@checks(BucketCollect)
+def _bucket_collect(checker: Checker, generator: BucketCollect) -> None:
+    _generator(checker, generator)
+    _keys(checker, generator.value.operands, generator.keys)
+
+
+@checks(BucketReduce)
+def _bucket_reduce(checker: Checker, generator: BucketReduce) -> None:
+    _generator(checker, generator)
+    _reducer(checker, generator.reducer)
+    _keys(checker, generator.value.operands, generator.keys)
+    values = generator.value.operands[generator.keys :]
+    checker.same(types_of(values), _components(generator.reducer), "the reduced values")
+
+
+def _keys(checker: Checker, values: Sequence[Operand], keys: int) -> None:
+    checker.require(0 < keys < len(values), "a bucket takes a key and a value")
+    for part in values[:keys]:
+        scalar = isinstance(part.type, Scalar) and part.type.dtype.kind in KEY_KINDS
+        checker.require(scalar, f"key {part} is no integer, truth value or float")
 
 
 def _components(reducer: Reducer) -> tuple[Type, ...]:

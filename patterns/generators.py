@@ -6,6 +6,8 @@
                |  Reduce(cond, value, reducer)
                |  Fold(cond, value, reducer, shape)
                |  Scan(value, reducer)
+               |  BucketCollect(cond, value, keys)
+               |  BucketReduce(cond, value, reducer, keys)
 
 Semantics
 * The domain is the product of the extents; iterations are independent; results are as if run in
@@ -31,7 +33,7 @@ from typing import ClassVar
 from ..staging.dataclass import dataclass
 from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
 from ..staging.traversal import result_blocks
-from ..staging.types import INDEX, Array, Exists, Type
+from ..staging.types import I64, INDEX, Array, Exists, Type
 from .reducers import Reducer
 
 
@@ -42,9 +44,11 @@ class Generator(Node):
     Subclasses have `cond`, the condition or None, and `value`, the block that runs where it holds.
 
     conditional : whether it may have a condition
+    spreads : whether a partial result has many places, so that few of them are better than many
     """
 
     conditional: ClassVar[bool] = True
+    spreads: ClassVar[bool] = False
 
     cond: Operand | None
     value: Block
@@ -111,6 +115,8 @@ class Fold(Combining):
     array.
     """
 
+    spreads: ClassVar[bool] = True
+
     shape: tuple[Operand, ...]
     bounds: Bounds = Bounds.CHECKED
 
@@ -145,6 +151,46 @@ class Scan(Combining):
     def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
         outer = tuple(operand_dim(d) for d in domain)
         return tuple(append_shape(outer, v.type) for v in self.value.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class BucketCollect(Generator):
+    """The values by their keys: groups in the order in which their keys are first met.
+
+    `value` returns the key, `keys` scalars, then the values. Two keys are equal where their parts
+    are: 0.0 equals -0.0, and all NaN are one; the group has the parts that were met first. Binders:
+    `m, total`, the numbers of groups and of values; an array [m] for each part of the key; `starts,
+    sizes` of [m]; an array [total] for each value. Group j is what stands from `starts[j]` on,
+    `sizes[j]` values, at least one, in index order.
+    """
+
+    spreads: ClassVar[bool] = True
+
+    keys: int
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        key, values = self.value.operands[: self.keys], self.value.operands[self.keys :]
+        groups = [append_shape((Exists(first),), t) for t in (*(k.type for k in key), I64, I64)]
+        held = [append_shape((Exists(first + 1),), v.type) for v in values]
+        return (INDEX, INDEX, *groups, *held)
+
+
+@dataclass(frozen=True, slots=True)
+class BucketReduce(Combining):
+    """The values of each key combined, in the order in which the keys are first met.
+
+    `value` returns the key, `keys` scalars, then one operand for each component of the reducer.
+    Keys are equal as in `BucketCollect`. A group begins with its first value. Binders: `m`, the
+    number of groups; an array [m] for each part of the key; an array [m] for each component.
+    """
+
+    spreads: ClassVar[bool] = True
+
+    keys: int
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        held = (append_shape((Exists(first),), v.type) for v in self.value.operands)
+        return (INDEX, *held)
 
 
 @dataclass(frozen=True, slots=True)

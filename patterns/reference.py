@@ -28,6 +28,7 @@ from ..staging.nodes import (
     Const,
     ForLoop,
     If,
+    Operand,
     Program,
     Update,
     Var,
@@ -37,6 +38,8 @@ from ..staging.nodes import Index as Read
 from ..staging.types import Array, Scalar, Type
 from . import semantics
 from .generators import (
+    BucketCollect,
+    BucketReduce,
     Collect,
     Combining,
     Fold,
@@ -290,6 +293,69 @@ def _identity(machine: Machine, generator: Combining) -> Values | None:
 
 def _element(type_: Type) -> Scalar:
     return type_.element if isinstance(type_, Array) else type_
+
+
+@generates(BucketCollect)
+def _bucket_collect(
+    machine: Machine, generator: BucketCollect, extents: Extents, at: At, where: Places
+) -> Values:
+    groups = semantics.bucket_collect(
+        extents, _keyed(machine, generator, at), cond=_condition(machine, generator, at)
+    )
+    sizes = np.array([len(items) for _, items in groups], np.int64)
+    total = np.int64(sizes.sum())
+    items = [item for _, group in groups for item in group]
+    return (
+        np.int64(len(groups)),
+        total,
+        *_columns(machine, generator.value.operands[: generator.keys], [key for key, _ in groups]),
+        np.cumsum(sizes) - sizes,
+        sizes,
+        *_columns(machine, generator.value.operands[generator.keys :], items),
+    )
+
+
+@generates(BucketReduce)
+def _bucket_reduce(
+    machine: Machine, generator: BucketReduce, extents: Extents, at: At, where: Places
+) -> Values:
+    reducer = generator.reducer
+    groups = semantics.bucket_reduce(
+        extents,
+        _keyed(machine, generator, at),
+        lambda a, b: machine.run(reducer.block, (*a, *b)),
+        cond=_condition(machine, generator, at),
+        order=reducer.order,
+    )
+    rows = [(*key, *total) for key, total in groups]
+    return (np.int64(len(groups)), *_columns(machine, generator.value.operands, rows))
+
+
+def _keyed(
+    machine: Machine, generator: BucketCollect | BucketReduce, at: At
+) -> Callable[[Index], tuple[Values, Values]]:
+    """The key and the values of an index."""
+    values = _values(machine, generator, at)
+
+    def found(index: Index) -> tuple[Values, Values]:
+        both = values(index)
+        return both[: generator.keys], both[generator.keys :]
+
+    return found
+
+
+def _columns(
+    machine: Machine, operands: Sequence[Operand], rows: Sequence[Values]
+) -> tuple[Value, ...]:
+    """An array for each operand, of its values in the rows."""
+    columns: list[Value] = []
+    for k, operand in enumerate(operands):
+        scalar = operand.type.element if isinstance(operand.type, Array) else operand.type
+        column = np.empty((len(rows), *machine.shape(operand.type)), scalar.dtype)
+        for place, row in enumerate(rows):
+            column[place] = row[k]
+        columns.append(column)
+    return tuple(columns)
 
 
 def _filled(machine: Machine, constant: Const, type_: Type) -> Value:

@@ -14,6 +14,10 @@ array([0.5, 1.5])
 array([2, 4])
 >>> list(scan(4, lambda i: (i[0],), lambda a, b: (a[0] + b[0],)))
 [(0,), (1,), (3,), (6,)]
+>>> bucket_collect((4,), lambda i: ((i[0] % 2,), i[0]))
+[((0,), [0, 2]), ((1,), [1, 3])]
+>>> bucket_reduce((4,), lambda i: ((i[0] % 2,), (i[0],)), lambda a, b: (a[0] + b[0],))
+[((0,), (2,)), ((1,), (4,))]
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ Index = tuple[int, ...]
 Extents = tuple[int, ...]
 Where = Sequence[Location] | None
 Condition = Callable[[Index], bool] | None
+Key = tuple[Any, ...]
 Components = TypeVar("Components", bound=tuple[Any, ...])
 Partial = TypeVar("Partial")
 
@@ -230,6 +235,74 @@ def scan(
             total = after
         assert total is not None, "no chunk is empty"
         before = total if before is None else combine(before, total)
+
+
+KEY_KINDS = "biuf"
+"""The kinds of dtypes that the parts of a key may have."""
+
+
+def bucket_collect(
+    extents: Extents,
+    value: Callable[[Index], tuple[Key, Any]],
+    *,
+    cond: Condition = None,
+) -> list[tuple[Key, list[Any]]]:
+    """The keys in the order in which they are first met, each with its values in index order.
+
+    `value` gives a key, a tuple of numbers, and a value. Keys are equal as `identity_of` says.
+    """
+    found: dict[object, tuple[Key, list[Any]]] = {}
+    for index in indices(extents):
+        if cond is None or cond(index):
+            key, item = value(index)
+            found.setdefault(identity_of(key), (key, []))[1].append(item)
+    return list(found.values())
+
+
+def bucket_reduce(
+    extents: Extents,
+    value: Callable[[Index], tuple[Key, Components]],
+    combine: Callable[[Components, Components], Components],
+    *,
+    cond: Condition = None,
+    order: Order | None = None,
+) -> list[tuple[Key, Components]]:
+    """The keys in the order in which they are first met, each with its values combined.
+
+    Where `order` cuts the domain, each chunk combines its own values of a key.
+    """
+
+    def add(found: dict[object, tuple[Key, Components]], key: Key, item: Components) -> None:
+        identity = identity_of(key)
+        if identity in found:
+            key, total = found[identity]
+            item = combine(total, item)
+        found[identity] = key, item
+
+    def part(first: range) -> dict[object, tuple[Key, Components]]:
+        found: dict[object, tuple[Key, Components]] = {}
+        for index in product(first, *map(range, extents[1:])):
+            if cond is None or cond(index):
+                add(found, *value(index))
+        return found
+
+    def join(
+        found: dict[object, tuple[Key, Components]], later: dict[object, tuple[Key, Components]]
+    ) -> dict[object, tuple[Key, Components]]:
+        for key, item in later.values():
+            add(found, key, item)
+        return found
+
+    return list((in_order(extents[0], order, part, join, dict) or {}).values())
+
+
+def identity_of(key: Key) -> tuple[object, ...]:
+    """What equal keys have in common: all NaN are one, 0.0 equals -0.0.
+
+    >>> identity_of((np.float64("nan"), 0.0)) == identity_of((np.float32("nan"), -0.0))
+    True
+    """
+    return tuple([part if part == part else "nan" for part in key])
 
 
 def in_order(

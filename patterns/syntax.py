@@ -4,6 +4,7 @@
     generator  ::=  "collect" value | "reduce" reducer value
                  |  "fold" reducer "into" "[" operands "]" ["?"] value   "?": checked locations
                  |  "scan" ["exclusive"] reducer value
+                 |  "group by" number value | "bucket" reducer "by" number value    number: of keys
     value      ::=  block | operand | "(" operands [":" operand] ")"     fold: (location: value)
     reducer    ::=  standard ["as" string] [order]
                  |  "reducer" string {fact} [order] "(" binders ")" block
@@ -26,7 +27,16 @@ from ..staging.records import read as read_record
 from ..staging.records import record, text_of
 from ..staging.syntax import Deferred, Kind, form, kinds, register
 from ..staging.types import Scalar, Type
-from .generators import Collect, Fold, Mapping, MultiLoop, Reduce, Scan
+from .generators import (
+    BucketCollect,
+    BucketReduce,
+    Collect,
+    Fold,
+    Mapping,
+    MultiLoop,
+    Reduce,
+    Scan,
+)
 from .reducers import (
     Order,
     Reducer,
@@ -186,3 +196,5 @@ form(Collect, "collect {value:bare}")
 form(Reduce, "reduce {reducer} {value:list}")
 form(Scan, "scan {exclusive} {reducer} {value:list}")
 form(Fold, "fold {reducer} into [{shape}]{bounds} {value:keyed}")
+form(BucketCollect, "group by {keys} {value:list}")
+form(BucketReduce, "bucket {reducer} by {keys} {value:list}")

@@ -48,6 +48,7 @@ from parloom.staging.nodes import (
 )
 from parloom.staging.types import BOOL, F32, F64, I64, INDEX, WEAK_FLOAT, Array, Scalar, Type
 from tests.program_arguments import random_values
+from tests.program_buckets import random_bucket
 
 I32, U8 = Scalar(np.dtype(np.int32)), Scalar(np.dtype(np.uint8))
 STORED = (F64, F32, I64, I32, U8, BOOL)
@@ -203,7 +204,7 @@ class Writer:
         return None, False
 
     def results(self, types: Sequence[Scalar]) -> list[Operand]:
-        return [self.scalar(type_) for type_ in types]
+        return list(map(self.scalar, types))
 
     def some_types(self) -> list[Scalar]:
         return [self.rng.choice(SCALARS) for _ in range(self.rng.randint(1, 3))]
@@ -245,8 +246,7 @@ class Writer:
 
     def extent(self) -> Operand:
         kept = self.visible(lambda x: isinstance(x, Var) and x.name == "kept")
-        choices: list[Operand] = [*self.sizes, size_operand(self.rng.randint(1, 4)), *kept]
-        return self.rng.choice(choices)
+        return self.rng.choice([*self.sizes, size_operand(self.rng.randint(1, 4)), *kept])
 
     def loop(self, depth: int) -> None:
         domain = tuple(self.extent() for _ in range(self.rng.choice((1, 1, 2))))
@@ -264,7 +264,7 @@ class Writer:
         if rank == 1 and self.chance(0.15):
             return self.scan()
         cond = self.scalar(BOOL) if self.chance(0.35) else None
-        make = self.rng.choice((self.collect, self.collect, self.reduce, self.reduce, self.fold))
+        make = self.rng.choice((self.collect, self.reduce) * 2 + (self.fold, self.bucket))
         if cond is None:
             return make(None, lambda values: Block((), (), values), sure)
         with self.inside():
@@ -325,6 +325,9 @@ class Writer:
         bounds = Bounds.PROVEN if proven else Bounds.CHECKED
         return Fold(cond, close((*location, value)), reducer, shape, bounds)
 
+    def bucket(self, cond: Operand | None, close: Close, _: bool) -> g.Generator:
+        return random_bucket(self.rng, self.scalar, cond, close)
+
     # The whole.
 
     def program(self, name: str) -> Program:
@@ -359,7 +362,7 @@ class Writer:
 
 
 def last(types: tuple[Type, ...]) -> Reducer:
-    """The reducer that keeps the later value: associative, without a standard name."""
+    """The reducer that keeps the later value, without a standard name."""
     identity = tuple(
         Const(0, type_ if isinstance(type_, Scalar) else type_.element) for type_ in types
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..patterns.generators import Combining, Fold, Generator, Mapping, MultiLoop, Reduce, Scan
+from ..patterns.generators import Combining, Generator, Mapping, MultiLoop, Reduce, Scan
 from ..patterns.reducers import Order, Reducer
 from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
@@ -171,8 +171,8 @@ def chunks(op: MultiLoop, block: int) -> tuple[Order, str]:
         if not generator.reducer.associative:
             name = generator.reducer.name
             return Order(WHOLE, 1), f"the reducer {name} is not known to be associative: one chunk"
-    if any(isinstance(g, Fold) for g in reductions):
-        return Order(CHUNK, FOLD_CHUNKS, block), "each chunk has accumulators for all locations"
+    if any(g.spreads for g in op.generators):
+        return Order(CHUNK, FOLD_CHUNKS, block), "each chunk has accumulators for all places"
     if any(isinstance(g, Scan) for g in reductions):
         reason = "each chunk is scanned alone, then what stands before it is added"
         return Order(CHUNK, CHUNKS, block), reason

@@ -2,7 +2,7 @@
 
     function  ::=  name "(" {Local | Buffer} ")" {statement}
     statement ::=  Let | Assign | Store | Fill | Merge | For | If | While | Fault | Note
-    expr      ::=  Local | Literal | Prim | Convert | Load | Fma
+    expr      ::=  Local | Literal | Prim | Convert | Load | Fma | Bits
 
 Semantics
 * Expressions are pure. `Prim` and `Convert` mean what `Apply` and `Cast` mean in the pattern IR.
@@ -136,7 +136,18 @@ class Fma:
         return self.c.dtype
 
 
-Expr = Local | Literal | Prim | Convert | Load | Fma
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """The bits of a float64, as an unsigned integer."""
+
+    arg: Expr
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return np.dtype(np.uint64)
+
+
+Expr = Local | Literal | Prim | Convert | Load | Fma | Bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +290,7 @@ class Finish(enum.Enum):
     STATE = "state"  # the combined state is the output
     CONVERTED = "converted"  # `finish` converts the state into the output
     COMPACTED = "compacted"  # each chunk fills the output's part from its start; the gaps go
+    COUNTED = "counted"  # `finish` fills the outputs' beginnings; other results are their lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +298,8 @@ class Output:
     """One generator's result: the binders it sets and the buffers it uses.
 
     state : buffers with a copy for each chunk; `seen` among them when the reducer has no identity
-    results : what the binders get; for `STATE` they are among `state`
+    results : what the binders get, in order; for `STATE` they are among `state`; before them stand
+        buffers that all chunks of a launch share, each chunk its own part
     others : for `combine`, the parameter that stands for another chunk's copy of a state buffer
     """
 

@@ -107,6 +107,16 @@ class Emitter:
         """Begins a basic block."""
         self.lines.append(f"{name}:")
 
+    def terminated(self) -> list[str]:
+        """The lines; a basic block that nothing enters and that is empty is closed."""
+        found: list[str] = []
+        for k, line in enumerate(self.lines):
+            found.append(line)
+            last = k + 1 == len(self.lines)
+            if line.endswith(":") and (last or self.lines[k + 1].endswith(":")):
+                found.append("  unreachable")
+        return found
+
     def branch(self, target: str, metadata: str = "") -> None:
         """Ends a basic block."""
         self.do(f"br label %{target}{metadata}")

@@ -19,6 +19,7 @@ from ...staging.dataclass import dataclass
 from ...staging.errors import InternalError
 from ...transforms.kernel_ir import (
     Assign,
+    Bits,
     Buffer,
     Convert,
     Expr,
@@ -210,6 +211,8 @@ class FunctionPrinter:
         if isinstance(expr, Fma):
             args = tuple(self.value(x) for x in (expr.a, expr.b, expr.c))
             return self.e.call(f"llvm.fma.f{expr.dtype.itemsize * 8}", args, expr.dtype)
+        if isinstance(expr, Bits):
+            return self.e.convert("bitcast", self.value(expr.arg), expr.dtype)
         assert isinstance(expr, Prim)
         return scalars.apply(self.e, expr.primitive, tuple(map(self.value, expr.args)), expr.dtype)
 
@@ -276,7 +279,7 @@ def body_lines(function: Function, body: str, shared: Emitter, unit: bool) -> li
         f"define internal void @{body}({', '.join(parameters)}) noinline nounwind{size} {{",
         "entry:",
         *e.slots,
-        *terminated(e.lines),
+        *e.terminated(),
         "}",
         "",
     ]
@@ -286,17 +289,6 @@ def registers(buffer: Buffer) -> str:
     """A buffer on the stack, which LLVM makes vector registers of."""
     (lanes,) = buffer.shape
     return f"  %{buffer.name}.data = alloca [{lanes} x {memory_type(buffer.dtype)}], align {VECTOR}"
-
-
-def terminated(lines: Sequence[str]) -> list[str]:
-    """The lines; a basic block that nothing enters and that is empty is closed."""
-    found: list[str] = []
-    for k, line in enumerate(lines):
-        found.append(line)
-        last = k + 1 == len(lines)
-        if line.endswith(":") and (last or lines[k + 1].endswith(":")):
-            found.append("  unreachable")
-    return found
 
 
 def body_parameters(param: Local | Buffer) -> list[str]:

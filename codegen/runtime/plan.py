@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...staging.dataclass import dataclass
+from ...staging.nodes import Var
 from ...staging.types import Array as ArrayType
 from ...transforms.kernel_ir import RECORD, Buffer, Finish, Kernel, Output, Space
 from .memory import allocate, copied
@@ -47,7 +48,7 @@ class Plan:
     chunks, length : how the first index is cut
     parts : arrays with an element for each chunk
     scratch : arrays with an element for each worker
-    scalars : the outputs of one element
+    scalars : the outputs that launches use again: of one element, or shared by the chunks
     faults : the chunks' fault records
     fresh : the buffers whose arrays are new for each launch: first outputs, then states
     bytes : the memory that it owns
@@ -84,6 +85,7 @@ class Plan:
         }
         owned = (*self.parts.values(), *self.scratch.values(), self.faults)
         self.bytes = sum(array.strides[0] * len(array) for array in owned)
+        self.bytes += sum(array.nbytes for array in self.scalars.values())
         self._results = tuple(map(self._reader, kernel.outputs))
 
     @property
@@ -116,8 +118,25 @@ class Plan:
             place, kept = self.fresh.index(buffer), self.parts[counts]
             width = math.prod(self.sizes.extents[1:]) * self.length
             return lambda fresh: compacted(buffer, fresh[place], kept[:, 0], width)
+        if output.finish is Finish.COUNTED:
+            return self._counted(output)
         reads = [self._read(buffer) for buffer in output.results]
         return lambda fresh: tuple([read(fresh) for read in reads])
+
+    def _counted(self, output: Output) -> Callable[[Sequence[Array]], Results]:
+        """What gives results of which `finish` has counted the lengths."""
+        buffers = dict(zip(output.binders, output.results[-len(output.binders) :], strict=True))
+        places = {v: self.fresh.index(b) for v, b in buffers.items() if b in self.fresh}
+        counts = {v: self.scalars[b] for v, b in buffers.items() if v not in places}
+
+        def read(binder: Var, fresh: Sequence[Array]) -> Any:
+            if binder in counts:
+                return counts[binder][0]
+            assert isinstance(binder.type, ArrayType)
+            length = counts[cast("Var", binder.type.shape[0])][0]
+            return beginning(fresh[places[binder]], int(length), buffers[binder].name)
+
+        return lambda fresh: tuple([read(binder, fresh) for binder in output.binders])
 
     def _read(self, buffer: Buffer) -> Callable[[Sequence[Array]], Any]:
         if buffer in self.fresh:
@@ -151,6 +170,11 @@ def spread(count: int, buffer: Buffer, shape: Shape) -> Array:
     padded = (-(-size * item // _LINE) + 1) * _LINE // item
     whole = allocate((count, padded), buffer.dtype, buffer.name)
     return whole[:, :size].reshape(count, *shape)
+
+
+def beginning(full: Array, length: int, name: str) -> Array:
+    """The first elements, in memory of their own; the array itself if those are all."""
+    return full if length == len(full) else copied(full[:length], name)
 
 
 def compacted(buffer: Buffer, full: Array, kept: Array, width: int) -> Results:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...patterns.generators import Collect, Fold, Generator, MultiLoop, Reduce, Scan
+from ...patterns.generators import (
+    BucketCollect,
+    BucketReduce,
+    Collect,
+    Fold,
+    Generator,
+    MultiLoop,
+    Reduce,
+    Scan,
+)
 from ...patterns.reducers import Reducer, scalar_primitive
 from ...staging import primitives as p
 from ...staging.nodes import Apply, Effects, Stmt, Var
@@ -26,6 +35,7 @@ from ..kernel_ir import (
     Store,
 )
 from .block import BlockLowering
+from .bucket_part import bucket_part
 from .jam import jam_block
 from .nested import fold_step
 from .parts import (
@@ -70,6 +80,8 @@ def make_part(
         return fold_part(scope, stmt, generator, binders[0])
     if isinstance(generator, Scan):
         return scan_part(scope, generator, binders)
+    if isinstance(generator, BucketReduce | BucketCollect):
+        return bucket_part(scope, op, generator, binders)
     assert isinstance(generator, Reduce)
     return reduce_part(scope, stmt, op, generator, binders)
 

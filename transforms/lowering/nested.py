@@ -8,6 +8,8 @@ from functools import partial
 import numpy as np
 
 from ...patterns.generators import (
+    BucketCollect,
+    BucketReduce,
     Collect,
     Fold,
     Generator,
@@ -32,6 +34,7 @@ from ...staging.nodes import (
 from ...staging.types import Array, Scalar
 from ..kernel_ir import Assign, Convert, Expr, If, Let, Literal, Local, Statement, Store
 from .block import BlockLowering
+from .buckets import begin_bucket
 from .reduce import (
     Place,
     accumulate,
@@ -111,6 +114,8 @@ def begin(
         return begin_fold(b, stmt, generator, binders[0])
     if isinstance(generator, Scan):
         return begin_scan(b, generator, binders)
+    if isinstance(generator, BucketReduce | BucketCollect):
+        return begin_bucket(b, op, generator, binders)
     assert isinstance(generator, Reduce)
     if varying:
         return begin_lane_reduce(b, stmt, op, generator, binders)
