@@ -63,8 +63,21 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in options.items() if v is not None}
 
 
+def _check_repeated(number: object, other: object) -> None:
+    """StagingTypeError for a list times an integer: Python repeats it, which no array does."""
+    found, kind = other, getattr(getattr(number, "dtype", None), "kind", "")
+    if isinstance(other, list | tuple) and kind in "iub" and not getattr(number, "ndim", 0):
+        raise StagingTypeError(
+            f"a {type(found).__name__} was repeated a staged number of times",
+            why="its length must be known while staging",
+            instead="np.full(n, value); or pm.static(n), or static_argnames",
+        )
+
+
 def _binary(ufunc: np.ufunc) -> Any:
     def forward(self: object, other: object) -> object:
+        if ufunc is np.multiply:
+            _check_repeated(self, other)
         if can_lift(other):
             return apply_ufunc(ufunc, (self, other))
         return _no_operator(ufunc, self, other)
@@ -74,6 +87,8 @@ def _binary(ufunc: np.ufunc) -> Any:
 
 def _reflected(ufunc: np.ufunc) -> Any:
     def backward(self: object, other: object) -> object:
+        if ufunc is np.multiply:
+            _check_repeated(self, other)
         if can_lift(other):
             return apply_ufunc(ufunc, (other, self))
         return _no_operator(ufunc, other, self)

@@ -99,8 +99,15 @@ class Rep:
         if isinstance(operand, Var) and not operand.name:
             operand.name = name
 
-    def __format__(self, spec: str) -> str:
-        return f"<staged {self.type}>"
+    def __format__(self, spec: str) -> NoReturn:
+        trap(
+            "a staged value was put into a text",
+            "the text is made once, while staging, when the value is not known",
+            "print(x), which prints at each run; or return the value and make the text outside",
+        )
+
+    def __str__(self) -> NoReturn:
+        self.__format__("")
 
     def __repr__(self) -> str:
         return f"<staged {self.type}>"

@@ -6,9 +6,10 @@ Set PARLOOM_FULL_TRACEBACK=1 to keep all frames.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from types import TracebackType
 
-from .locations import is_ours
+from .locations import Location, is_ours
 
 
 def trim(error: BaseException) -> None:
@@ -23,6 +24,20 @@ def trim(error: BaseException) -> None:
             seen.add(id(current))
             current.__traceback__ = _users_frames(current.__traceback__)
             current = current.__cause__ or current.__context__
+
+
+def repeated(error: RecursionError) -> Location | None:
+    """The user's line that a recursion without end came to most often."""
+    lines: Counter[tuple[str, int, str]] = Counter()
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_ours(code.co_filename):
+            lines[code.co_filename, traceback.tb_lineno, code.co_name] += 1
+        traceback = traceback.tb_next
+    for (file, line, function), _ in lines.most_common(1):
+        return Location(file, line, function=function)
+    return None
 
 
 def _users_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -30,6 +30,7 @@ from .replay import Replay
 from .reps import Rep, lift, rep_of
 from .scalars import PythonBool, is_python
 from .state import is_dynamic
+from .tracebacks import repeated
 from .types import Array
 
 
@@ -130,6 +131,7 @@ def trace_values(
     except RecursionError as error:
         raise UserError(
             "the function calls itself without end while it is staged",
+            where=repeated(error),
             why="a staged condition does not stop a recursion: both branches are recorded",
             instead="a while loop",
         ) from error

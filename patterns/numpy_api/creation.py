@@ -10,6 +10,7 @@ from ...staging import primitives as p
 from ...staging.arithmetic import apply_ufunc
 from ...staging.context import trace
 from ...staging.errors import StagingTypeError
+from ...staging.layouts import check_dtype
 from ...staging.nodes import Cast, Const, Operand
 from ...staging.numpy_functions import define_function
 from ...staging.primitives import join
@@ -24,7 +25,9 @@ from ..conversions import as_array
 
 def element_type(dtype: Any) -> Scalar:
     """A NumPy dtype, or what stands for one, as a scalar type."""
-    return Scalar(np.dtype(dtype))
+    found = np.dtype(dtype)
+    check_dtype(found, "the array")
+    return Scalar(found)
 
 
 def filled(shape: object, value: object, dtype: Any) -> ArrayRep:

@@ -147,3 +147,33 @@ def test_errors_of_the_running_program_have_the_users_line() -> None:
         f(np.ones(3), 7)
     assert f"{__file__}:{f.function.__code__.co_firstlineno + 2}" in str(caught.value)
     assert not any("parloom" in frame.filename for frame in traceback.extract_tb(caught.tb))
+
+
+def endless(n: Any) -> Any:
+    if n > 0:
+        return endless(n - 1)
+    return n
+
+
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (lambda x, n: f"{n}", "a staged value was put into a text"),
+        (lambda x, n: str(x), "a staged value was put into a text"),
+        (lambda x, n: [0, 1] * n, "a list was repeated a staged number of times"),
+        (lambda x, n: n * (0, 1), "a tuple was repeated a staged number of times"),
+        (lambda x, n: np.empty(2, object), "the array has dtype object"),
+    ],
+)
+def test_what_would_be_something_else_is_refused(f: Any, what: str) -> None:
+    with pytest.raises(errors.ParloomError) as caught:
+        jit(f).trace(X, 3)
+    assert caught.value.what == what
+    assert jit(lambda x, n: x * n, target="reference")([1, 2], 3).tolist() == [3, 6]
+
+
+def test_a_recursion_without_end_is_shown_where_it_happens() -> None:
+    with pytest.raises(errors.UserError, match="calls itself without end") as caught:
+        jit(endless).trace(3)
+    (place,) = caught.value.where
+    assert place.function == "endless"
