@@ -135,6 +135,8 @@ class View:
 
 
 def _affine(span: Span, index: Operand) -> Operand:
+    if span.step == 1 and sizes.static(span.start) == 0:
+        return index
     return sizes.add(span.start, sizes.multiply(index, span.step))
 
 

@@ -69,14 +69,16 @@ class Recorder:
         self._choices = dict(choices)
         self._limit = limit
         self._changes = 0
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}  # with the number that the next of that name may have
         self._used: set[str] = set()
         self._declined: set[tuple[str, str, tuple[Location, ...]]] = set()
 
     def unique(self, id: str) -> str:
         """The id, with a number behind it from the second time on."""
-        found = numbered(id, self._ids)
-        self._ids.add(found)
+        found = id if id not in self._ids else numbered(id, self._ids, self._ids[id])
+        self._ids.setdefault(found, 2)
+        if found != id:
+            self._ids[id] = int(found.removeprefix(f"{id}_")) + 1
         return found
 
     def repeats(self, id: str, reason: str, sources: tuple[Location, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -49,14 +50,24 @@ def is_ours(filename: str) -> bool:
     return known
 
 
-_positions_cache: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
+@cache
+def _is_hidden(filename: str) -> bool:
+    """Whether the file is part of parloom, or one of NumPy's own Python files."""
+    return is_ours(filename) or "/numpy/" in filename
+
+
+Positions = list[tuple[int | None, int | None, int | None, int | None]]
+
+# By identity: Python computes the hash of code anew each time, from all of its constants.
+_positions_cache: dict[int, tuple[CodeType, Positions]] = {}
 
 
 def _frame_location(frame: FrameType) -> Location:
     code = frame.f_code
-    positions = _positions_cache.get(code)
-    if positions is None:
-        positions = _positions_cache[code] = list(code.co_positions())
+    known = _positions_cache.get(id(code))
+    if known is None:
+        known = _positions_cache[id(code)] = code, list(code.co_positions())
+    positions = known[1]
     line, column, end_line, end_column = frame.f_lineno, None, None, None
     if 0 <= frame.f_lasti // 2 < len(positions):
         found, end_line, column, end_column = positions[frame.f_lasti // 2]
@@ -70,8 +81,7 @@ def caller() -> Location:
     """The innermost frame outside parloom and outside NumPy's own Python files."""
     frame = inspect.currentframe()
     while frame is not None:
-        filename = frame.f_code.co_filename
-        if not is_ours(filename) and "/numpy/" not in filename:
+        if not _is_hidden(frame.f_code.co_filename):
             return _frame_location(frame)
         frame = frame.f_back
     return Location("<unknown>", 0)

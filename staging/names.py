@@ -61,13 +61,13 @@ class Names:
         return name
 
 
-def numbered(name: str, taken: Container[str]) -> str:
-    """The name, where it is taken with the first number behind it that is free.
+def numbered(name: str, taken: Container[str], first: int = 2) -> str:
+    """The name, where it is taken with the first number behind it that is free, from `first` on.
 
     >>> numbered("row", {"row", "row_2"})
     'row_3'
     """
-    found, number = name, 2
+    found, number = name, first
     while found in taken:
         found = f"{name}_{number}"
         number += 1

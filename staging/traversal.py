@@ -36,39 +36,36 @@ class Plan:
     """What the annotations of a node class's fields say about their values.
 
     dynamic : fields that may hold operands, blocks or nodes; the others are static data
+    nested : of these, fields that may hold blocks or nodes
     static : for each field, in order, whether it is static data
-    flat : no field can hold a block or a node
     """
 
     dynamic: tuple[str, ...]
+    nested: tuple[str, ...]
     static: tuple[bool, ...]
-    flat: bool
 
 
-_plans: dict[type[Node], Plan] = {}
+class _Plans(dict[type[Node], Plan]):
+    """The plans by class; passes spend their time in traversal, so each is made once."""
+
+    def __missing__(self, node_type: type[Node]) -> Plan:
+        made = self[node_type] = _make_plan(node_type)
+        return made
 
 
-def plan(node_type: type[Node]) -> Plan:
-    """The class's plan; passes spend their time in traversal, so it is made once."""
-    found = _plans.get(node_type)
-    if found is None:
-        found = _plans[node_type] = _make_plan(node_type)
-    return found
+_PLANS = _Plans()
 
 
 def _make_plan(node_type: type[Node]) -> Plan:
     nested = {"Block", "object", "Any", *(cls.__name__ for cls in _node_classes(Node))}
     operand = {"Operand", "Var", "Const"}
-    dynamic: list[str] = []
-    static: list[bool] = []
-    flat = True
-    for field in dataclasses.fields(node_type):
-        words = set(re.findall(r"\w+", str(field.type)))
-        flat = flat and not nested & words
-        static.append(not (nested | operand) & words)
-        if not static[-1]:
-            dynamic.append(field.name)
-    return Plan(tuple(dynamic), tuple(static), flat)
+    words = {
+        field.name: set(re.findall(r"\w+", str(field.type)))
+        for field in dataclasses.fields(node_type)
+    }
+    dynamic = tuple(name for name, found in words.items() if (nested | operand) & found)
+    inside = tuple(name for name, found in words.items() if nested & found)
+    return Plan(dynamic, inside, tuple(name not in dynamic for name in words))
 
 
 def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
@@ -79,7 +76,7 @@ def _node_classes(base: type[Node]) -> Iterator[type[Node]]:
 
 def _walk(node: Node, found: list[Operand | Block]) -> list[Operand | Block]:
     """Adds the operands and blocks of the fields, in order."""
-    for name in plan(type(node)).dynamic:
+    for name in _PLANS[type(node)].dynamic:
         _enter(getattr(node, name), found)
     return found
 
@@ -104,9 +101,25 @@ def blocks(node: Node) -> tuple[Block, ...]:
     """The node's own blocks, in field order (for a MultiLoop, its body; generators stand in the
     body's results).
     """
-    if plan(type(node)).flat:
+    names = _PLANS[type(node)].nested
+    if not names:
         return ()
-    return tuple([v for v in _walk(node, []) if isinstance(v, Block)])
+    found: list[Block] = []
+    for name in names:
+        _enter_blocks(getattr(node, name), found)
+    return tuple(found)
+
+
+def _enter_blocks(value: object, found: list[Block]) -> None:
+    kind = type(value)
+    if kind is Block:
+        found.append(cast(Block, value))
+    elif kind is tuple:
+        for item in cast(tuple[object, ...], value):
+            _enter_blocks(item, found)
+    elif isinstance(value, Node):
+        for name in _PLANS[type(value)].nested:
+            _enter_blocks(getattr(value, name), found)
 
 
 def result_blocks(block: Block) -> tuple[Block, ...]:
@@ -135,7 +148,7 @@ def map_fields(
 
     kind = type(node)
     old = [getattr(node, name) for name in fields(kind)]
-    new = [v if fixed else go(v) for v, fixed in zip(old, plan(kind).static, strict=True)]
+    new = [v if fixed else go(v) for v, fixed in zip(old, _PLANS[kind].static, strict=True)]
     return node if all(map(is_, new, old)) else kind(*new)
 
 
@@ -186,7 +199,7 @@ def _free(value: object, found: dict[Var, None]) -> None:
     elif kind is Block:
         found.update(dict.fromkeys(_outside(cast(Block, value))))
     elif isinstance(value, Node):
-        for name in plan(type(value)).dynamic:
+        for name in _PLANS[type(value)].dynamic:
             _free(getattr(value, name), found)
 
 

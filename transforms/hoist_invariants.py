@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from ..patterns.generators import Generator
 from ..staging.builder import Builder
-from ..staging.nodes import If, Node, Operand, Program, Stmt, Var
+from ..staging.nodes import Block, If, Node, Operand, Program, Stmt, Var
 from ..staging.replay import Replay, replay_program
-from ..staging.traversal import free_vars, type_vars
+from ..staging.traversal import blocks, free_vars, result_blocks, type_vars
 from .analyses.definitions import define
 from .analyses.ranges import Ranges
 from .analyses.speculation import speculatable
@@ -48,8 +48,29 @@ def hoist_invariants(program: Program) -> Program:
     zero times.
     Does not: move anything out of a branch, or out of a value under a condition.
     """
+    if not _may_move(program.body):
+        return program
     ranges = Ranges(define(program))
     return replay_program(program, lambda builder: _Hoist(builder, ranges))
+
+
+def _may_move(block: Block) -> bool:
+    """Whether any statement of a loop's body inside needs nothing that its block binds."""
+    bodies = [b for stmt in block.stmts for b in blocks(stmt.op)] + list(result_blocks(block))
+    return any(_leaves(body) or _may_move(body) for body in bodies)
+
+
+def _leaves(body: Block) -> bool:
+    own = {*body.params, *(binder for stmt in body.stmts for binder in stmt.binders)}
+    return any(own.isdisjoint(_needed(stmt)) for stmt in body.stmts)
+
+
+def _needed(stmt: Stmt) -> set[Var]:
+    """The variables that the statement names, but for its own."""
+    used = set(free_vars(stmt.op))
+    for binder in stmt.binders:
+        used.update(type_vars(binder.type))
+    return used.difference(stmt.binders)
 
 
 class _Hoist(Replay):
@@ -84,13 +105,10 @@ class _Hoist(Replay):
         here = len(self.builder.scopes) - 1
         if self.floors[-1] >= here:
             return here
-        used = dict(free_vars(stmt.op))
-        for binder in stmt.binders:
-            used.update(dict.fromkeys(type_vars(binder.type)))
         depth = self.floors[-1]
-        for var in used:
+        for var in _needed(stmt):
             operand = self.operand(var)
-            if var not in stmt.binders and isinstance(operand, Var):
+            if isinstance(operand, Var):
                 depth = max(depth, self.builder.depth(operand))
         if depth >= here or not speculatable(stmt.op, self.ranges):
             return here

@@ -89,16 +89,19 @@ class Dependence:
         """
         groups = sorted({min(g): g for g in self.groups}.items())
         waiting = {lead: self._group_needs(g) for lead, g in groups}
+        needed_by: dict[int, list[int]] = {lead: [] for lead in waiting}
+        for lead, needs in waiting.items():
+            for need in needs:
+                needed_by[need].append(lead)
         ready = [lead for lead, needs in waiting.items() if not needs]
         order: list[tuple[Stmt, ...]] = []
         while ready:
             lead = heapq.heappop(ready)
             order.append(tuple(self.stmts[k] for k in sorted(self.groups[lead])))
-            for other, needs in waiting.items():
-                if lead in needs:
-                    needs.discard(lead)
-                    if not needs:
-                        heapq.heappush(ready, other)
+            for other in needed_by[lead]:
+                waiting[other].discard(lead)
+                if not waiting[other]:
+                    heapq.heappush(ready, other)
         if len(order) != len(groups):
             raise InternalError("merged statements need each other", where=())
         return order
