@@ -11,7 +11,7 @@ import contextlib
 import re
 import struct
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from functools import cache
 from typing import Any
 
@@ -104,7 +104,7 @@ def assembly(module: Any) -> str:
 
 
 @contextlib.contextmanager
-def _addresses_as_written() -> Iterator[None]:
+def _addresses_as_written() -> Generator[None]:
     """While it is open, LLVM does not look for other induction variables (its loop strength
     reduction): that takes more than half of the time that code takes to emit, and the loops of
     kernels run as fast without.

@@ -25,6 +25,7 @@ from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .effects import tentative
 from .errors import Limitation, ParloomError, UserError
 from .examples import from_types
+from .garbage import uncollected
 from .nodes import Program
 from .options import options_now
 from .outputs import deliver
@@ -252,7 +253,7 @@ class Jitted(Generic[P, R]):
         target = targets.find(self.target)
         with _registry:
             versions = self._versions.setdefault(key, Versions())
-        with versions.lock:
+        with versions.lock, uncollected():
             wanted = versions.experience.plan if plan is None else plan
             found = versions.find(arguments, wanted)
             if found is not None:

@@ -25,7 +25,7 @@ from .nodes import Const, Program, PythonFunction, Var
 from .primitives import BY_NAME, Primitive
 
 _TUPLE, _VAR, _CONST, _DATA, _ENUM, _PRIMITIVE, _DTYPE, _SET = range(8)
-_PLAIN = (type(None), bool, int, str)
+_PLAIN = frozenset({type(None), bool, int, str})
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -71,13 +71,21 @@ class _Writer:
         self.classes: dict[str, int] = {}
         self.variables: list[list[object]] = []
         self._numbers: dict[Var, int] = {}
+        # What was written, by identity: statements share their lines, types and constants.
+        self._known: dict[int, tuple[object, object]] = {}
 
     def value(self, value: object) -> object:
         kind = type(value)
-        if kind is Var:
-            return [_VAR, self.variable(cast(Var, value))]
         if kind in _PLAIN:
             return value
+        if kind is Var:
+            return [_VAR, self.variable(cast(Var, value))]
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = value, self._made(value, kind)
+        return known[1]
+
+    def _made(self, value: object, kind: type[Any]) -> object:
         if kind is tuple:
             return [_TUPLE, *[self.value(v) for v in cast("tuple[object, ...]", value)]]
         if isinstance(value, Const):

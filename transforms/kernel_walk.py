@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, cast
 
 from ..staging.primitives import Primitive
 from .kernel_ir import (
@@ -21,32 +22,56 @@ from .kernel_ir import (
 )
 
 
-def leaves(node: object) -> Iterator[Local | Buffer | Fault]:
+def leaves(node: object) -> list[Local | Buffer | Fault]:
     """Locals and buffers in field order, and the faults."""
-    if isinstance(node, Local | Buffer):
-        yield node
-    elif isinstance(node, tuple | list):
-        for item in cast("Sequence[object]", node):
-            yield from leaves(item)
-    elif dataclasses.is_dataclass(node) and not isinstance(node, type):
-        if isinstance(node, Fault):
-            yield node
-        for field in dataclasses.fields(node):
-            yield from leaves(getattr(node, field.name))
+    found: list[Local | Buffer | Fault] = []
+    _leaves(node, found)
+    return found
 
 
-def bound(node: object) -> Iterator[Local]:
+def _leaves(node: object, found: list[Local | Buffer | Fault]) -> None:
+    kind: type = type(node)
+    if kind is Local or kind is Buffer:
+        found.append(cast("Local | Buffer", node))
+        return
+    if kind is Fault:
+        found.append(cast(Fault, node))
+    for part in _parts(node, kind):
+        _leaves(part, found)
+
+
+def bound(node: object) -> list[Local]:
     """Locals that a statement list sets up itself."""
-    if isinstance(node, Let):
-        yield node.local
-    if isinstance(node, For):
-        yield node.index
-    if isinstance(node, tuple | list):
-        for item in cast("Sequence[object]", node):
-            yield from bound(item)
-    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer):
-        for field in dataclasses.fields(node):
-            yield from bound(getattr(node, field.name))
+    found: list[Local] = []
+    _bound(node, found)
+    return found
+
+
+def _bound(node: object, found: list[Local]) -> None:
+    kind: type = type(node)
+    if kind is Local or kind is Buffer:
+        return
+    if kind is Let:
+        found.append(cast(Let, node).local)
+    elif kind is For:
+        found.append(cast(For, node).index)
+    for part in _parts(node, kind):
+        _bound(part, found)
+
+
+def _parts(node: object, kind: type) -> Sequence[object]:
+    """What stands in a node's fields, or in a list."""
+    if kind is tuple or kind is list:
+        return cast("Sequence[object]", node)
+    return [getattr(node, name) for name in _fields(kind)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The names of a class's fields; none of one that is no Kernel IR."""
+    if kind is Primitive or not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in dataclasses.fields(cast(Any, kind)))
 
 
 def stays_in_scratch(loop: For) -> bool:
@@ -66,15 +91,21 @@ def stays_in_scratch(loop: For) -> bool:
     return not any(loop.index in leaves(x.indices) for x in outside)
 
 
-def nodes(node: object) -> Iterator[object]:
+def nodes(node: object) -> list[object]:
     """Every Kernel IR node inside, buffers and locals excepted."""
-    if isinstance(node, tuple | list):
-        for item in cast("Sequence[object]", node):
-            yield from nodes(item)
-    elif dataclasses.is_dataclass(node) and not isinstance(node, type | Local | Buffer | Primitive):
-        yield node
-        for field in dataclasses.fields(node):
-            yield from nodes(getattr(node, field.name))
+    found: list[object] = []
+    _nodes(node, found)
+    return found
+
+
+def _nodes(node: object, found: list[object]) -> None:
+    kind: type = type(node)
+    if kind is Local or kind is Buffer:
+        return
+    if _fields(kind):
+        found.append(node)
+    for part in _parts(node, kind):
+        _nodes(part, found)
 
 
 def parameters(
