@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..staging.errors import Limitation, ShapeError, StagingTypeError
+from ..staging.errors import ShapeError, StagingTypeError
 from ..staging.nodes import Bounds
 from . import semantics
 from .eager_patterns import Patterns, Predicate, Selector, as_float, wrapped
@@ -27,12 +27,6 @@ class Groups:
     @staticmethod
     def of(source: Patterns, key: Predicate, size: Any) -> Groups:
         """From the arguments of `group_by`."""
-        if size is None:
-            raise Limitation(
-                "group_by without a number of groups",
-                why="groups of unknown keys need a hash table, which staged programs do not have",
-                instead="group_by(key, size=k) with integer keys 0 <= key < k",
-            )
         if callable(key):
             keys = source.values(key)
         else:

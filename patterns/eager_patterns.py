@@ -21,7 +21,6 @@ from .semantics import Element, Extents, Index
 
 if TYPE_CHECKING:
     from .eager_collections import Zip
-    from .eager_groups import Groups
 
 Selector = Callable[..., Any]
 Predicate = Callable[..., Any] | object
@@ -183,11 +182,15 @@ class Patterns:
         """The element whose `f` is greatest."""
         return self._at_flat(Patterns.argmax(self, f))
 
-    def group_by(self, key: Predicate, *, size: object = None) -> Groups:
-        """The elements grouped by an integer `0 <= key < size`: a function of one, or an array."""
+    def group_by(self, key: Predicate, *, size: object = None) -> Any:
+        """The elements grouped by a key, a function of one or an array.
+
+        With a `size` by an integer `0 <= key < size`, else in the order in which keys are met.
+        """
+        from .eager_buckets import Buckets
         from .eager_groups import Groups
 
-        return Groups.of(self, key, size)
+        return Buckets.of(self, key) if size is None else Groups.of(self, key, size)
 
     # What they are made of.
 

@@ -32,12 +32,6 @@ class Groups:
     @staticmethod
     def of(source: Patterns, key: Predicate, size: object) -> Groups:
         """From the arguments of `group_by`."""
-        if size is None:
-            raise Limitation(
-                "group_by without a number of groups",
-                why="groups of unknown keys need a hash table, which staged programs do not have",
-                instead="group_by(key, size=k) with integer keys 0 <= key < k",
-            )
         extent = sizes.count(size)
         if callable(key) and not isinstance(key, Rep):
             return Groups(source, lambda *i: source.call(key, *i), extent)

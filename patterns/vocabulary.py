@@ -27,7 +27,6 @@ from .sizes import Size
 
 if TYPE_CHECKING:
     from .collections import Zip
-    from .groups import Groups
 
 Selector = Callable[..., Any]
 Predicate = Callable[..., Any] | object
@@ -192,13 +191,15 @@ class Patterns(Rep):
         """The element whose `f` is greatest."""
         return self._at_flat(Patterns.argmax(self, f))
 
-    def group_by(self, key: Predicate, *, size: object = None) -> Groups:
-        """The elements grouped by an integer key `0 <= key < size`: a callable on the element, or
-        an array of keys.
+    def group_by(self, key: Predicate, *, size: object = None) -> Any:
+        """The elements grouped by a key, a callable on the element or an array: groups in the order
+        in which their keys are first met. With a `size`, an integer key `0 <= key < size`: that
+        many groups, in the order of the keys.
         """
+        from .buckets import Buckets
         from .groups import Groups
 
-        return Groups.of(self, key, size)
+        return Buckets.of(self, key) if size is None else Groups.of(self, key, size)
 
     # What they are made of.
 

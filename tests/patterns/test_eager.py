@@ -261,8 +261,6 @@ def test_a_key_outside_is_an_index_error(key: int) -> None:
 
 
 def test_groups_say_what_they_need() -> None:
-    with pytest.raises(errors.Limitation, match="group_by without a number of groups"):
-        asarray(V).group_by(lambda v: 0)
     with pytest.raises(TypeError, match="an index must be an integer, found float64"):
         asarray(V).group_by(lambda v: 0.5, size=2)
     with pytest.raises(ValueError, match=r"\(2,\) and \(9,\) do not fit together"):
