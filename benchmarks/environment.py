@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import platform
@@ -9,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("parloom", "numpy", "numba", "llvmlite")
+PACKAGES = ("parloom", "numpy", "numba", "llvmlite", "jax")
 THREAD_SETTINGS = (
     "PARLOOM_NUM_THREADS",
     "NUMBA_NUM_THREADS",
@@ -32,10 +33,19 @@ def facts(threads: int) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "packages": versions(),
         "threads": threads,
         "load_1min": load(),
     }
+
+
+def versions() -> dict[str, str]:
+    """The versions of what is installed."""
+    found: dict[str, str] = {}
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def load() -> float | None:

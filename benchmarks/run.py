@@ -5,12 +5,14 @@
 Each implementation runs in its own process. Results are verified against NumPy first; then
 parloom and each rival are timed in interleaved pairs (rounds.py says how neither pays for the
 other), and the median of the ratios is reported with a 95 % interval. The rival to beat is the
-fastest of the hand-written ones. First calls are timed in fresh processes (first_call.py).
+fastest of the hand-written ones. Beside stands which part of the machine's limits, measured first
+(limits.py), each one reaches. First calls are timed in fresh processes (first_call.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 import tempfile
@@ -21,8 +23,9 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import environment, report
+from benchmarks import environment, limits, report
 from benchmarks.first_call import first_calls
+from benchmarks.limits import Limits
 from benchmarks.processes import WorkerFailed
 from benchmarks.report import Measured
 from benchmarks.rounds import WrongResult, compare
@@ -35,11 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console()
     errors = Console(stderr=True)
     facts = environment.facts(options.threads)
+    found = limits.measure(options.threads)
+    facts["limits"] = dataclasses.asdict(found)
     measured: list[Measured] = []
     try:
         with tempfile.TemporaryDirectory() as folder, errors.status("") as status:
             for name in options.only or NAMES:
-                measured.append(measure(name, options, Path(folder), status.update))
+                measured.append(measure(name, options, found, Path(folder), status.update))
                 report.show(console, measured[-1])
     except (WorkerFailed, WrongResult) as error:
         errors.print(f"[red]error:[/red] {error}")
@@ -81,7 +86,11 @@ def positive(text: str) -> int:
 
 
 def measure(
-    name: str, options: argparse.Namespace, folder: Path, progress: Callable[[str], None]
+    name: str,
+    options: argparse.Namespace,
+    found: Limits,
+    folder: Path,
+    progress: Callable[[str], None],
 ) -> Measured:
     """Times, ratios and first calls of one workload."""
     workload = load(name)
@@ -93,7 +102,7 @@ def measure(
     rows = compare(workload, size, subject, rivals, options.pairs, folder, settings, progress)
     names = [n for n in (subject, *rivals) if not n.startswith("numpy")]
     firsts = first_calls(workload, options.first_calls, folder, settings, progress, names)
-    return Measured(workload, size, subject, options.pairs, rows, firsts)
+    return Measured(workload, size, subject, options.pairs, rows, firsts, found)
 
 
 if __name__ == "__main__":

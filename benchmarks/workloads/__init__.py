@@ -1,4 +1,4 @@
-"""One workload a file: its data, and every implementation that is timed on them."""
+"""A file has a workload, or a few of a kind: data, and every implementation that is timed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from importlib import import_module
 
 from .workload import Implementation, Workload
 
-NAMES = ("kmeans", "logreg", "gda")
+FILES = ("kmeans", "logreg", "gda", "elementwise", "reductions", "black_scholes", "softmax")
+
+_BY_NAME: dict[str, Workload] = {
+    workload.name: workload
+    for file in FILES
+    for workload in import_module(f".{file}", __name__).WORKLOADS
+}
+NAMES = tuple(_BY_NAME)
 
 __all__ = ["NAMES", "Implementation", "Workload", "load"]
 
@@ -17,5 +24,4 @@ def load(name: str) -> Workload:
     >>> load("kmeans").title
     'k-means step'
     """
-    workload: Workload = import_module(f".{name}", __name__).WORKLOAD
-    return workload
+    return _BY_NAME[name]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .workload import Arrays, Function, Implementation, Workload
+from .workload import Arrays, Cost, Function, Implementation, Workload
 
 Array = NDArray[Any]
 
@@ -168,19 +168,23 @@ def parloom() -> Function:
     return gda  # type: ignore[no-any-return, unused-ignore]
 
 
-WORKLOAD = Workload(
-    name="gda",
-    title="Gaussian discriminant analysis",
-    sizes={"full": {"n": 500_000, "d": 16}, "small": {"n": 2_000, "d": 16}},
-    data=data,
-    magnitude=magnitude,
-    implementations=(
-        Implementation("numpy", numpy_centred, "centred rows, one matrix product"),
-        Implementation("numpy_1pass", numpy_one_pass, "BLAS sums, closed form"),
-        Implementation("numba", numba_natural, "the fused loop nest, closed form", ("numba",)),
-        Implementation("numba_blocked", numba_blocked, "eight rows at a time", ("numba",)),
-        Implementation(
-            "parloom", parloom, "OptiML, closed form", ("parloom", "parloom.dsls.optiml")
+WORKLOADS = (
+    Workload(
+        name="gda",
+        title="Gaussian discriminant analysis",
+        sizes={"full": {"n": 500_000, "d": 16}, "small": {"n": 2_000, "d": 16}},
+        data=data,
+        magnitude=magnitude,
+        # one half of the symmetric products
+        cost=lambda n, d: Cost(bytes=n * (8 * d + 1), flops=n * d * (d + 1)),
+        implementations=(
+            Implementation("numpy", numpy_centred, "centred rows, one matrix product"),
+            Implementation("numpy_1pass", numpy_one_pass, "BLAS sums, closed form"),
+            Implementation("numba", numba_natural, "the fused loop nest, closed form", ("numba",)),
+            Implementation("numba_blocked", numba_blocked, "eight rows at a time", ("numba",)),
+            Implementation(
+                "parloom", parloom, "OptiML, closed form", ("parloom", "parloom.dsls.optiml")
+            ),
         ),
     ),
 )

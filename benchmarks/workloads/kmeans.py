@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .workload import Arrays, Function, Implementation, Workload
+from .workload import Arrays, Cost, Function, Implementation, Workload
 
 Array = NDArray[Any]
 
@@ -234,20 +234,24 @@ def parloom() -> Function:
     return step  # type: ignore[no-any-return, unused-ignore]
 
 
-WORKLOAD = Workload(
-    name="kmeans",
-    title="k-means step",
-    sizes={
-        "full": {"n": 1_000_000, "d": 10, "k": 16},
-        "small": {"n": 2_000, "d": 10, "k": 16},
-    },
-    data=data,
-    magnitude=magnitude,
-    implementations=(
-        Implementation("numpy", numpy_gemm, "matrix product, argmin, bincount a column"),
-        Implementation("numba", numba_natural, "the fused loop nest", ("numba",)),
-        Implementation("numba_blocked", numba_blocked, "transposed blocks of rows", ("numba",)),
-        Implementation("numba_tiled", numba_tiled, "and two centroids at a time", ("numba",)),
-        Implementation("parloom", parloom, "OptiML", ("parloom", "parloom.dsls.optiml")),
+WORKLOADS = (
+    Workload(
+        name="kmeans",
+        title="k-means step",
+        sizes={
+            "full": {"n": 1_000_000, "d": 10, "k": 16},
+            "small": {"n": 2_000, "d": 10, "k": 16},
+        },
+        data=data,
+        magnitude=magnitude,
+        # a difference and a multiply-add for each centroid
+        cost=lambda n, d, k: Cost(bytes=8 * n * d, flops=3 * n * d * k),
+        implementations=(
+            Implementation("numpy", numpy_gemm, "matrix product, argmin, bincount a column"),
+            Implementation("numba", numba_natural, "the fused loop nest", ("numba",)),
+            Implementation("numba_blocked", numba_blocked, "transposed blocks of rows", ("numba",)),
+            Implementation("numba_tiled", numba_tiled, "and two centroids at a time", ("numba",)),
+            Implementation("parloom", parloom, "OptiML", ("parloom", "parloom.dsls.optiml")),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .workload import Arrays, Function, Implementation, Workload
+from .workload import Arrays, Cost, Function, Implementation, Workload
 
 Array = NDArray[Any]
 
@@ -133,16 +133,19 @@ def parloom() -> Function:
     return gradient  # type: ignore[no-any-return, unused-ignore]
 
 
-WORKLOAD = Workload(
-    name="logreg",
-    title="logistic regression gradient",
-    sizes={"full": {"n": 1_000_000, "d": 20}, "small": {"n": 2_000, "d": 20}},
-    data=data,
-    magnitude=magnitude,
-    implementations=(
-        Implementation("numpy", numpy_blas, "two matrix-vector products"),
-        Implementation("numba", numba_natural, "the fused loop nest", ("numba",)),
-        Implementation("numba_blocked", numba_blocked, "four rows at a time", ("numba",)),
-        Implementation("parloom", parloom, "OptiML", ("parloom", "parloom.dsls.optiml")),
+WORKLOADS = (
+    Workload(
+        name="logreg",
+        title="logistic regression gradient",
+        sizes={"full": {"n": 1_000_000, "d": 20}, "small": {"n": 2_000, "d": 20}},
+        data=data,
+        magnitude=magnitude,
+        cost=lambda n, d: Cost(bytes=8 * n * (d + 1), flops=4 * n * d),
+        implementations=(
+            Implementation("numpy", numpy_blas, "two matrix-vector products"),
+            Implementation("numba", numba_natural, "the fused loop nest", ("numba",)),
+            Implementation("numba_blocked", numba_blocked, "four rows at a time", ("numba",)),
+            Implementation("parloom", parloom, "OptiML", ("parloom", "parloom.dsls.optiml")),
+        ),
     ),
 )

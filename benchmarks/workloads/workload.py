@@ -32,12 +32,26 @@ class Implementation:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What any implementation must do at least.
+
+    bytes : of arguments read and results written, once each
+    flops : operations on elements of the dtype; a multiply-add is two
+    """
+
+    bytes: int
+    flops: int
+    dtype: str = "float64"
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """A computation, its seeded data, and its implementations; the first is the reference.
 
     `sizes` has the entries "full" and "small"; `data(**size)` makes the arguments of every
     implementation. `magnitude` gives, for each result, the sum of absolute values that the
-    bounded tier refers to, divided by whatever the result is divided by.
+    bounded tier refers to, divided by whatever the result is divided by. `cost(**size)` is what the
+    roofline is drawn by.
     """
 
     name: str
@@ -45,6 +59,7 @@ class Workload:
     sizes: Mapping[str, Mapping[str, int]]
     data: Callable[..., Arrays]
     magnitude: Callable[..., Arrays]
+    cost: Callable[..., Cost]
     implementations: tuple[Implementation, ...]
 
     def implementation(self, name: str) -> Implementation:
@@ -62,7 +77,8 @@ class Workload:
         for f, e, m in zip(found, expected, self.magnitude(*args), strict=True):
             if f.shape != e.shape:
                 return float("inf")
-            bound = BOUND * np.log2(n) * np.finfo(np.float64).eps * m
+            kind = f.dtype if f.dtype.kind == "f" else np.float64
+            bound = BOUND * np.log2(n) * np.finfo(kind).eps * m
             error = np.where(f == e, 0.0, np.abs(f - e) / np.maximum(bound, 1e-300))
             worst = max(worst, float(np.where(np.isnan(error), np.inf, error).max(initial=0.0)))
         return worst

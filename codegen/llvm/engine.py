@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator
 from typing import Any
 
 from .. import objects
@@ -18,7 +18,7 @@ def module(text: str, functions: Collection[str]) -> Any:
 
 
 @contextlib.contextmanager
-def _any_strides() -> Iterator[None]:
+def _any_strides() -> Generator[None]:
     """While it is open, LLVM makes no version of each loop for strides of one element: the text has
     functions for these, and a loop over a few lanes has no place for the test.
     """
