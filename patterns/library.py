@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def evaluate(routine: Routine, args: Sequence[Any], where: tuple[Location, ...])
             found = routine.run(*args)
     except np.linalg.LinAlgError as error:
         raise LinearAlgebraFailed(str(error), where=where) from None
-    many: Any = found if isinstance(found, tuple) else (found,)
+    many: Any = cast(Any, found) if isinstance(found, tuple) else (found,)
     return tuple(_result(value) for value in many)
 
 

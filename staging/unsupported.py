@@ -31,8 +31,6 @@ INSTEAD: Mapping[str, str] = {
     "cov": "d = x - x.mean(axis=0), then d.T @ d / (n - 1)",
     "convolve": "pm.range(n - w + 1).map(lambda i: (x[i : i + w] * weights).sum())",
     "correlate": "pm.range(n - w + 1).map(lambda i: (x[i : i + w] * weights).sum())",
-    "einsum": "products, `@` and sums: (a * b).sum(axis=1)",
-    "tensordot": "`@`, or products and sums",
     "kron": "pm.collect(shape, lambda i, j: ...)",
     "cross": "the three components, and np.stack",
     "tile": "pm.collect(shape, lambda i, j: x[i % n, j])",

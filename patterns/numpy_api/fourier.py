@@ -118,8 +118,8 @@ def _rolled(x: object, axes: Any, shift: Callable[[Any], Any]) -> Any:
     from .joining import concatenate
 
     found: Any = as_array(lift(x))
-    given: Any = range(found.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
-    for axis in given:
+    axes = range(found.ndim) if axes is None else axes if type(axes) is tuple else (axes,)
+    for axis in axes:
         along = axis_number(axis, found.ndim)
         n: Any = found.shape[along]
         cut = apply_ufunc(np.subtract, (n, shift(n)))

@@ -187,7 +187,7 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
-    given: Any = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    given: Any = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
     return tuple(axis_number(a, rank) for a in given)
 
 

@@ -1,4 +1,4 @@
-"""np.sum, np.mean, np.argmin and the other functions that are an array's methods too; products."""
+"""np.sum, np.mean, np.argmin and the other functions that are an array's methods too."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...staging.arithmetic import apply_ufunc
 from ...staging.errors import Limitation
 from ...staging.numpy_functions import define_function
-from ...staging.reps import Rep, lift
-from ...staging.scalars import ScalarRep
-from .. import products
-from ..conversions import as_array, with_axes
+from ..conversions import with_axes
 
 _PARAMETERS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
     "sum": ((np.sum,), "axis dtype out keepdims initial where"),
@@ -49,34 +45,3 @@ def _reduction(name: str, parameters: tuple[str, ...]) -> Callable[..., Any]:
 
 for _name, (_functions, _order) in _PARAMETERS.items():
     define_function(*_functions)(_reduction(_name, tuple(_order.split())))
-
-
-@define_function(np.dot)
-def dot(a: object, b: object) -> Rep:
-    """The product of vectors and matrices; of a number and anything, `*`."""
-    left, right = lift(a), lift(b)
-    if isinstance(left, ScalarRep) or isinstance(right, ScalarRep):
-        return apply_ufunc(np.multiply, (left, right))
-    return lift(products.matmul(left, right))
-
-
-@define_function(np.inner)
-def inner(a: object, b: object) -> Any:
-    """The sums of products over the last axes."""
-    left, right = as_array(lift(a)), as_array(lift(b))
-    return products.matmul(left, right.T)
-
-
-@define_function(np.vdot)
-def vdot(a: object, b: object) -> Any:
-    """The sum of products of two vectors of real numbers."""
-    left, right = as_array(lift(a)), as_array(lift(b))
-    if left.dtype.kind == "c":
-        raise Limitation("np.vdot of complex vectors")
-    return products.matmul(left.ravel(), right.ravel())
-
-
-@define_function(np.outer)
-def outer(a: object, b: object) -> Any:
-    """The products of every element of a with every one of b."""
-    return products.outer(with_axes(a).ravel(), with_axes(b).ravel())
