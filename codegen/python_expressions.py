@@ -115,7 +115,7 @@ class Expressions:
 
     def element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> str:
         """One element of a buffer."""
-        return f"{self.name(buffer)}[{', '.join(self.text(i) for i in indices)}]"
+        return f"{self.name(buffer)}[{', '.join(self.text(i) for i in indices) or '()'}]"
 
     def convert(self, expr: Convert) -> str:
         """A conversion as NumPy's astype does it."""

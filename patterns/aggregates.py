@@ -23,6 +23,7 @@ from ..staging.types import I64, Scalar
 from . import emit, reducers, sizes
 from .conversions import arg_reducer, as_float, binary, flat_index, strong, widened
 from .emit import MakeReducer
+from .semantics import EMPTY_POSITION
 from .sizes import Size
 from .vocabulary import Patterns
 
@@ -90,7 +91,7 @@ class Aggregates(Patterns):
         """
         if callable(axis):
             return Patterns.argmin(self, axis)
-        return self._position(arg_reducer(reducers.argmin_block, "argmin"), axis, keepdims)
+        return self._position("argmin", reducers.argmin_block, axis, keepdims)
 
     def argmax(self, axis: Any = None, *, keepdims: bool = False) -> Any:
         """Where the greatest element stands, in C order without an axis; `argmax(f)` where f of it
@@ -98,7 +99,7 @@ class Aggregates(Patterns):
         """
         if callable(axis):
             return Patterns.argmax(self, axis)
-        return self._position(arg_reducer(reducers.argmax_block, "argmax"), axis, keepdims)
+        return self._position("argmax", reducers.argmax_block, axis, keepdims)
 
     def mean(self, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
         """The mean over the given axes; `mean(f)` of f of each element; NaN when empty."""
@@ -167,9 +168,12 @@ class Aggregates(Patterns):
             make,
         )
 
-    def _position(self, make: MakeReducer, axis: Any, keep: bool) -> Any:
+    def _position(self, name: str, block: Any, axis: Any, keep: bool) -> Any:
         axes = _axes(axis, len(self.sizes))
         extents = [self.sizes[a] for a in axes]
+        if len(axes) < len(self.sizes):  # NumPy refuses an empty axis, also where nothing is left
+            for extent in extents:
+                sizes.check_not_empty(extent, EMPTY_POSITION.format(name=name))
 
         def components(
             kept: tuple[ScalarRep, ...], inner: tuple[ScalarRep, ...]
@@ -177,7 +181,7 @@ class Aggregates(Patterns):
             value = strong(self.element(*_merge(axes, kept, inner)))
             return value, scalars.cast(ScalarRep(flat_index(extents, inner)), I64)
 
-        return over(self.sizes, axis, keep, components, make, take=1)
+        return over(self.sizes, axis, keep, components, arg_reducer(block, name), take=1)
 
     def _strong(self, element: ScalarRep) -> Rep:
         return strong(element)

@@ -8,8 +8,8 @@ from typing import Any, cast
 from ..staging import pytree
 from ..staging.context import trace
 from ..staging.errors import StagingTypeError
-from ..staging.nodes import Apply, Block, Check, Const, ErrorKind, Operand, Var, size_operand
-from ..staging.primitives import NOT_EQUAL, join
+from ..staging.nodes import Apply, Block, Const, Operand, Var
+from ..staging.primitives import join
 from ..staging.pytree import Tree
 from ..staging.reps import Rep, rep_of
 from ..staging.scalars import ScalarRep, lift_scalar, narrow
@@ -85,9 +85,7 @@ def _check_not_empty(domain: tuple[Size, ...]) -> None:
     """
     message = EMPTY_REDUCTION.format(name="reduce")
     for size in domain:
-        if not sizes.static(size):
-            (fine,) = trace().emit(Apply(NOT_EQUAL, (size, size_operand(0))))
-            trace().emit(Check(fine, ErrorKind.VALUE, message))
+        sizes.check_not_empty(size, message)
 
 
 def staged(f: Selector, structure: Tree, types: tuple[Type, ...]) -> Block:

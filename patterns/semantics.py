@@ -64,6 +64,7 @@ _CHECKS: dict[ErrorKind, type[ParloomError]] = {
 }
 # NumPy's words.
 EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"
+EMPTY_POSITION = "attempt to get {name} of an empty sequence"
 OUT_OF_BOUNDS = "index {index} is out of bounds for axis {axis} with size {size}"
 
 

@@ -28,6 +28,13 @@ def static(size: Size) -> int | None:
     return int(size.value.item()) if isinstance(size, Const) else None
 
 
+def check_not_empty(size: Size, message: str) -> None:
+    """Has the program raise ValueError where the size is 0."""
+    if not static(size):
+        (fine,) = trace().emit(Apply(p.NOT_EQUAL, (size, size_operand(0))))
+        trace().emit(Check(fine, ErrorKind.VALUE, message))
+
+
 def is_one(size: Size) -> bool:
     """Whether the size is statically 1, so that the axis broadcasts."""
     return static(size) == 1

@@ -231,7 +231,7 @@ class FunctionPrinter:
         e = self.e
         values = [self.value(i) for i in indices]
         pointer = f"%{e.fresh('p')}"
-        if buffer.contiguous:
+        if buffer.contiguous and values:
             offset = values[0]
             for axis, value in enumerate(values[1:], 1):
                 row = e.op(f"mul nsw i64 {offset.text}, %{buffer.name}.shape{axis}", INT64)
