@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..staging.context import trace
 from ..staging.descriptions import described
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand
-from ..staging.reps import lift
+from ..staging.reps import lift, not_rewritten
 from ..staging.scalars import ScalarRep
 from . import sizes
 from .conversions import as_array
@@ -40,6 +40,16 @@ class Collection(Patterns):
             why="its elements are tuples",
             instead=".map(lambda a, b: ...) of what the array holds",
         )
+
+    def __iter__(self) -> Iterator[Any]:
+        length = sizes.static(self.domain[0])
+        if length is None:
+            raise not_rewritten(
+                f"{described(self)} is iterated outside of a staged function's own source",
+                "its length is known only when the compiled program runs",
+                ".map(f), or a for statement in a function that parloom stages",
+            )
+        return iter([self[k] for k in range(length)])
 
     def staged_element(self, i: ScalarRep) -> Any:
         """Element i of a loop over the collection."""
@@ -75,6 +85,10 @@ class Rows(Collection):
     def __init__(self, array: ArrayRep, axis: int) -> None:
         self.array = array
         self.axis = axis
+
+    @property
+    def operand(self) -> Operand:
+        return self.array.operand if self.axis == 0 else super().operand
 
     @property
     def domain(self) -> tuple[Size, ...]:

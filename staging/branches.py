@@ -12,7 +12,7 @@ from .locations import Location
 from .nodes import ORDERED, Block, If, Operand, Var
 from .pytree import Tree, flatten, unflatten
 from .reps import Rep, lift
-from .scalars import ScalarRep
+from .scalars import PythonBool, ScalarRep
 from .state import (
     MISSING,
     Mismatch,
@@ -201,9 +201,10 @@ class Branches:
 
 def _joined(pair: Pair, operand: Operand, name: str) -> Rep:
     """The value after the branches; an array may be the one or the other."""
-    found = named(operand, name)
+    versions = [rep for rep in (pair.then, pair.orelse) if rep is not None]
+    found = named(operand, name, all(isinstance(rep, PythonBool) for rep in versions))
     cell = cell_of(found)
-    for other in (cell_of(rep) for rep in (pair.then, pair.orelse) if rep is not None):
+    for other in map(cell_of, versions):
         if cell is not None and other is not None and is_outside(other):
             cell.relate(other)
     return found

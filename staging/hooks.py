@@ -17,7 +17,7 @@ from .dataclass import dataclass
 from .directives import freeze, frozen
 from .errors import Limitation, StagingTypeError
 from .guards import Cell, Global, changes, check_written, load, load_attribute
-from .iteration import is_staged_iterable
+from .iteration import comprehension, is_staged_iterable
 from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
 from .nodes import Check, ErrorKind
@@ -161,6 +161,24 @@ class Hooks:
     ) -> ForRegion:
         """`for targets in iterable:`; it ends when one of the flags holds."""
         return ForRegion(iterable, self._sites(sites), self._obstacle(obstacle), targets, flags)
+
+    def comprehension(
+        self,
+        iterable: Any,
+        run: Callable[[Iterable[object]], Iterable[object]],
+        value: Callable[[Iterable[object]], Iterable[object]] | None = None,
+        holds: Callable[[Iterable[object]], Iterable[object]] | None = None,
+    ) -> object:
+        """`[... for ... in iterable if ...]`: `run` is all of it, over any iterable; where there is
+        a condition, `value` gives the elements and `holds` the conditions."""
+        if not is_staged_iterable(iterable) or _has_static_length(iterable):
+            return run(iterable)
+
+        def one(part: Callable[[Iterable[object]], Iterable[object]]) -> Callable[[object], object]:
+            return lambda element: next(iter(part((element,))))
+
+        test = None if holds is None else one(holds)
+        return callee(comprehension())(iterable, one(value or run), test)
 
     def iterate(self, iterable: Any) -> Iterable[object]:
         """What a comprehension iterates."""

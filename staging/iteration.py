@@ -8,7 +8,7 @@ have the three below, which compose.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -165,6 +165,21 @@ class StagedEnumerate(StagedSequence):
     def staged_element(self, i: ScalarRep) -> tuple[object, object]:
         index = i if _is(self.start, 0) else self.start + i
         return index, as_iterable(self.part).staged_element(i)
+
+
+Comprehension = Callable[[StagedIterable, Callable[[Any], Any], Callable[[Any], Any] | None], Any]
+_comprehensions: list[Comprehension] = []
+
+
+def register_comprehension(comprehension: Comprehension) -> None:
+    """Says what a comprehension over a staged collection gives: its arguments are the collection,
+    the element and the condition, if any, as functions of one element of the collection."""
+    _comprehensions.append(comprehension)
+
+
+def comprehension() -> Comprehension:
+    """What was registered last."""
+    return _comprehensions[-1]
 
 
 def as_iterable(value: object) -> StagedIterable:

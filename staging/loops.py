@@ -13,86 +13,35 @@ held before may be written to in the loop under this name only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Mapping, Sequence
 
 from .builder import Scope
 from .cells import Cell, cell_of, is_outside, same_array, written_in
 from .context import Trace, trace
-from .dataclass import dataclass
 from .errors import InternalError, Limitation
 from .locations import Location, caller
-from .nodes import Block, Operand, Var, operand_dim, size_operand
+from .nodes import Block, Operand, Var, size_operand
 from .primitives import join
-from .pytree import Tree, flatten, unflatten
-from .reps import Rep, lift, rep_of
+from .pytree import flatten, unflatten
+from .reps import Rep
+from .scalars import PythonBool
+from .slots import Carried, Slot, blank_like, carried_leaf, leaf_in, version_for
 from .state import (
     MISSING,
     Mismatch,
     State,
     Undefined,
-    blank,
-    converted,
-    describe,
     dims,
     element,
-    is_dynamic,
     named,
-    rank,
     same_static,
     short,
     visible,
 )
 from .traversal import free_vars
-from .types import INDEX, Array, Scalar
 from .virtualize.returns import RESULT
 
 Places = Mapping[str, Sequence[Location]]
-
-
-@dataclass(slots=True, eq=False)
-class Slot:
-    """A leaf that the loop carries.
-
-    common : the element type that every version fits in
-    loose : the axes whose size is state
-    same : whether the variable is the same array in every iteration, as far as is known
-    written : whether the body writes to the array that it begins with
-    """
-
-    name: str
-    init: Rep
-    common: Scalar
-    loose: set[int] = field(default_factory=set[int])
-    same: bool = False
-    written: bool = False
-
-    def params(self) -> tuple[list[Var], Var]:
-        """Fresh parameters: the loose sizes, then the value."""
-        sizes: list[Var] = []
-        shape: list[int | Var] = []
-        for axis, size in enumerate(dims(self.init.type)):
-            if axis in self.loose:
-                sizes.append(Var(INDEX, f"{visible(self.name)}_{axis}"))
-                shape.append(sizes[-1])
-            else:
-                shape.append(operand_dim(size))
-        type_ = Array(self.common, tuple(shape)) if shape else self.common
-        return sizes, Var(type_, visible(self.name))
-
-    def split(self, rep: Rep) -> list[Operand]:
-        """A version as operands in the order of `params`."""
-        operand = converted(rep, self.common)
-        sizes = dims(operand.type)
-        return [trace().canonical(sizes[axis]) for axis in sorted(self.loose)] + [operand]
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """A variable that the loop carries: each leaf a slot or a static value."""
-
-    tree: Tree
-    leaves: tuple[object, ...]
 
 
 class Loop:
@@ -122,7 +71,7 @@ class Loop:
             self._drop(name, "it gets its value inside a staged loop, which may run zero times")
             return
         leaves, tree = flatten(value)
-        self.carried[name] = Carried(tree, tuple(_slot(name, leaf) for leaf in leaves))
+        self.carried[name] = Carried(tree, tuple(carried_leaf(name, leaf) for leaf in leaves))
 
     def _drop(self, name: str, why: str) -> None:
         self.carried.pop(name, None)
@@ -158,14 +107,16 @@ class Loop:
             cell.expire(where)
         for cell, param in zip(self.cells, stored, strict=True):
             cell.put(param)
-        self.entered = [rep_of(v) for v in values]
+        self.entered = [
+            named(v, slot.name, slot.truth) for slot, v in zip(self.slots, values, strict=True)
+        ]
         return scope, self._variables(self.entered)
 
     def _variables(self, reps: Sequence[Rep]) -> dict[str, object]:
         supply = iter(reps)
         found: dict[str, object] = dict(self.undefined)
         for name, carried in self.carried.items():
-            leaves = [_leaf(x, supply) for x in carried.leaves]
+            leaves = [leaf_in(x, supply) for x in carried.leaves]
             found[name] = unflatten(carried.tree, leaves)
         return found
 
@@ -188,7 +139,7 @@ class Loop:
             self._again(scope, slots)
             if late:
                 del self.undefined[RESULT]
-                self._carry(RESULT, _blank(state[RESULT]))
+                self._carry(RESULT, blank_like(state[RESULT]))
             return None
         results: list[Operand] = []
         for slot, entered, rep in zip(self.slots, self.entered, versions, strict=True):
@@ -302,7 +253,7 @@ class Loop:
                 old.same = same_array(old.init, new)
                 differs |= not old.same
             elif isinstance(old, Slot):
-                versions.append(_version(old, new))
+                versions.append(version_for(old, new))
                 differs |= self._widen(old, versions[-1])
             elif not same_static(old, new):
                 raise Mismatch(f"it is {short(old)} before and {short(new)} after an iteration")
@@ -316,9 +267,11 @@ class Loop:
             for axis, (a, b) in enumerate(zip(dims(slot.init.type), dims(rep.type), strict=True))
             if axis not in slot.loose and self._differ(a, b)
         }
-        changed = common != slot.common or bool(loose)
+        truth = slot.truth and isinstance(rep, PythonBool)
+        changed = common != slot.common or bool(loose) or truth != slot.truth
         slot.common = common
         slot.loose |= loose
+        slot.truth = truth
         return changed
 
     def _differ(self, a: Operand, b: Operand) -> bool:
@@ -333,7 +286,7 @@ class Loop:
         position = 0
         for slot, version in zip(self.slots, self.versions, strict=True):
             position += len(slot.loose)
-            reps.append(named(binders[position], slot.name))
+            reps.append(named(binders[position], slot.name, slot.truth))
             self._relate(slot, version, reps[-1])
             position += 1
         for cell, after in zip(self.cells, binders[position:], strict=True):
@@ -359,37 +312,3 @@ class Loop:
                 after.relate(first)
         if is_outside(inside):
             after.relate(inside)
-
-
-def _leaf(leaf: object, supply: Iterator[Rep]) -> object:
-    if not isinstance(leaf, Slot):
-        return leaf
-    return leaf.init if leaf.same else next(supply)
-
-
-def _blank(value: object) -> object:
-    """A value of the same form, for a variable that nobody reads before it is set."""
-    leaves, tree = flatten(value)
-    blanks = [rep_of(blank(lift(leaf).type)) if is_dynamic(leaf) else leaf for leaf in leaves]
-    return unflatten(tree, blanks)
-
-
-def _slot(name: str, leaf: object) -> object:
-    if not is_dynamic(leaf):
-        return leaf
-    rep = lift(leaf)
-    is_array = isinstance(leaf, Rep) and cell_of(rep) is not None
-    return Slot(name, rep, element(rep.type), same=is_array and bool(visible(name)))
-
-
-def _version(slot: Slot, leaf: object) -> Rep:
-    if isinstance(leaf, Undefined):
-        raise Mismatch("it has no value on one path through the loop")
-    if not is_dynamic(leaf):
-        raise Mismatch(f"it is {describe(slot.init.type)} before, {short(leaf)} after an iteration")
-    rep = lift(leaf)
-    if rank(rep.type) != rank(slot.init.type):
-        raise Mismatch(
-            f"it is {describe(slot.init.type)} before, {describe(rep.type)} after an iteration"
-        )
-    return rep

@@ -22,8 +22,8 @@ from .numpy_functions import numpy_function
 from .primitives import join
 from .pytree import flatten
 from .reps import Rep, can_lift, lift, rep_of
-from .scalars import ScalarRep, narrow
-from .types import Array, Scalar, Type
+from .scalars import PythonBool, ScalarRep, narrow
+from .types import BOOL, Array, Scalar, Type
 from .virtualize.returns import RESULT
 
 
@@ -169,9 +169,12 @@ def dims(type_: Type) -> tuple[Operand, ...]:
     return tuple(size_operand(d) for d in type_.shape)
 
 
-def named(operand: Operand, name: str) -> Rep:
-    """The Rep for a result, with the user's name for it."""
-    rep = rep_of(operand)
+def named(operand: Operand, name: str, truth: bool = False) -> Rep:
+    """The Rep for a result, with the user's name for it.
+
+    truth : whether every version is a Python bool, and so is what it is one of
+    """
+    rep = PythonBool(operand) if truth and operand.type == BOOL else rep_of(operand)
     if visible(name):
         rep.hint(name)
     return rep

@@ -10,6 +10,7 @@
     captured       _parloom_.load_global("captured", captured)
     a.b            _parloom_.attribute(a, "b")
     (x := a)       (x := _parloom_.named("x", a))
+    [a for x in b] _parloom_.comprehension(b, lambda e: [a for x in e])
     a.b = c        _parloom_.written(a, "a.b").b = c
     a[i] = c       _parloom_.written(a, "a[i]")[i] = c
 
@@ -25,16 +26,15 @@ from typing import Any, TypeVar
 
 from .scopes import binds_in_expression, names_of, parameters, place, targets
 from .sources import FunctionNode
-from .tree import Transformer, located
+from .tree import Transformer, copied, located
 
 HOOKS = "_parloom_"
 THUNK = "_parloom_thunk"
+ELEMENTS = "_parloom_elements"
 
 # They look at the frame that calls them.
 _FRAME_DEPENDENT = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-_COMPREHENSION = TypeVar(
-    "_COMPREHENSION", ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
-)
+_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 _PART = TypeVar("_PART", ast.Attribute, ast.Subscript)
@@ -203,9 +203,37 @@ class Expressions(Transformer):
         node.args.defaults = [self.expr(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.expr(d) for d in node.args.kw_defaults]
 
-    def _comprehension(self, node: _COMPREHENSION) -> _COMPREHENSION:
+    def _listed(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """`_parloom_.comprehension(it, lambda e: [f(x) for x in e])`, with the condition as a third
+        argument; what assigns or yields, or has several `for`, cannot move into a function."""
+        if len(node.generators) > 1 or binds_in_expression(node):
+            return self._comprehension(node)
+        (generator,) = node.generators
+        iterable, generator.iter = self.expr(generator.iter), _elements(node)
+        parts = [self._over_elements(node, node.elt, generator.ifs)]
+        if generator.ifs:
+            every = generator.ifs[0]
+            if len(generator.ifs) > 1:
+                every = located(ast.BoolOp(ast.And(), list(generator.ifs)), every)
+            parts += [self._over_elements(node, e, []) for e in (node.elt, every)]
+        return self.hook("comprehension", node, iterable, *parts)
+
+    def _over_elements(
+        self, node: ast.ListComp | ast.GeneratorExp, value: ast.expr, ifs: list[ast.expr]
+    ) -> ast.expr:
+        """`lambda e: [value for target in e if ...]`"""
+        (generator,) = node.generators
+        target, tests = copied(generator.target), [copied(test) for test in ifs]
+        again = ast.comprehension(target, _elements(node), tests, generator.is_async)
+        made = self._comprehension(located(type(node)(copied(value), [again]), node), False)
+        parameters = [ast.arg(ELEMENTS), ast.arg(THUNK)]
+        arguments = ast.arguments([], parameters, None, [], [], None, [ast.Constant(None)])
+        return located(ast.Lambda(arguments, made), node)
+
+    def _comprehension(self, node: _Comprehension, iterates: bool = True) -> ast.expr:
         first = node.generators[0]
-        first.iter = self.hook("iterate", first.iter, self.expr(first.iter))
+        if iterates:
+            first.iter = self.hook("iterate", first.iter, self.expr(first.iter))
         with self.scope(targets(node)):
             for generator in node.generators[1:]:
                 generator.iter = self.hook("iterate", generator.iter, self.expr(generator.iter))
@@ -219,7 +247,7 @@ class Expressions(Transformer):
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        return self._comprehension(node)
+        return self._listed(node)
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         return self._comprehension(node)
@@ -228,10 +256,14 @@ class Expressions(Transformer):
         return self._comprehension(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
-        return self._comprehension(node)
+        return self._listed(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         return node  # its methods are rewritten when they are called
+
+
+def _elements(at: ast.AST) -> ast.expr:
+    return located(ast.Name(ELEMENTS, ast.Load()), at)
 
 
 def names_tuple(names: Sequence[str], context: ast.expr_context, at: ast.AST) -> ast.expr:

@@ -313,3 +313,23 @@ def test_a_failed_branch_leaves_nothing_half_recorded() -> None:
         return x
 
     assert run(f, 1.0) == 2.0
+
+
+def test_truth_values_of_python_stay_so() -> None:
+    def f(x: Any) -> Any:
+        small, odd, any_large, steps = True, False, False, 0
+        if x.sum() > 3:
+            small = False
+        for v in x:
+            odd = not odd
+            any_large = v > 2
+        while not odd and steps < 3:
+            steps += 1
+            odd = steps == 2
+        return small + small, -odd, odd + True, any_large
+
+    for x in (np.arange(4.0), np.zeros(3), np.arange(1.0)):
+        expected = f(x)
+        found = run(f, x)
+        assert found == expected
+        assert list(map(type, found)) == list(map(type, expected))

@@ -177,9 +177,3 @@ def test_print_prints_when_the_program_runs(capsys: pytest.CaptureFixture[str]) 
 
     run_traced(traced, f, 2.5)
     assert capsys.readouterr().out == "x is: 2.5\n"
-
-
-def test_comprehensions_over_staged_collections_are_refused() -> None:
-    with pytest.raises(errors.StagingTypeError, match="a comprehension over a staged"):
-        run(lambda x: [v * 2 for v in x], X)
-    assert run(lambda x: [x * k for k in (1, 2)], 3.0) == [3.0, 6.0]
