@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import parloom as pm
 from parloom.patterns.reference import interpret
 from parloom.staging import errors, targets
 from parloom.staging.eager_mode import disable_jit
@@ -292,3 +293,22 @@ def test_traces_in_other_threads_do_not_see_each_other(target: Recording) -> Non
     proceed.set()
     thread.join()
     assert found == [2.0]
+
+
+def test_numpy_numbers_before_an_operator_reach_kernels() -> None:
+    """NumPy hands them on as arrays of rank 0."""
+
+    def f(x: Any, n: Any) -> Any:
+        return x.filter(lambda v: np.int32(7) != n).sum()
+
+    jitted: Any = pm.jit(f)
+    for g in (jitted, jitted.on("python"), jitted.on("reference")):
+        assert (g(np.ones(3), 7), g(np.ones(3), 8)) == (0.0, 3.0)
+
+
+def test_the_place_of_a_least_element_along_an_empty_axis_is_refused() -> None:
+    jitted: Any = pm.jit(lambda x: x.argmin(axis=-1))
+    for g in (jitted, jitted.on("python"), jitted.on("reference"), jitted.eager):
+        with pytest.raises(ValueError, match="argmin of an empty sequence"):
+            g(np.zeros((0, 3, 0)))
+        assert g(np.zeros((0, 3))).shape == (0,)
