@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ..staging.errors import Limitation
 from ..staging.iteration import StagedIterable, register_comprehension
@@ -48,8 +48,7 @@ def _listed(found: Any) -> Any:
     if isinstance(found, ArrayRep):
         return Rows(found, 0)
     if type(found) is tuple:
-        parts: tuple[Any, ...] = found
-        return Zip([_listed(part) for part in parts])
+        return Zip(list(map(_listed, cast(Any, found))))
     return found
 
 
