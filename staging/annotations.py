@@ -132,14 +132,12 @@ class Declared:
             )
 
     def _check_number(self, name: str, spec: Spec, value: Any) -> None:
-        if isinstance(value, np.generic) or (is_array(value) and value.ndim == 0):
-            if value.dtype != spec.dtype:
-                raise self._other_type(name, spec, value)
-            return
-        if type(value) not in (bool, int, float, complex):
-            raise self._other_type(name, spec, value)
-        kind = np.dtype(type(value)).kind
-        if not np.can_cast(f"{kind}1" if kind in "bi" else f"{kind}8", spec.dtype, "same_kind"):
+        smallest = _PYTHONS.get(value.__class__)
+        if smallest is not None:
+            fits = np.can_cast(smallest, spec.dtype, "same_kind")
+        else:
+            fits = getattr(value, "dtype", None) == spec.dtype and value.ndim == 0
+        if not fits:
             raise self._other_type(name, spec, value)
 
     def _other_type(self, name: str, spec: Spec, value: Any) -> StagingTypeError:

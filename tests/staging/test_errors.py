@@ -166,14 +166,16 @@ def endless(n: Any) -> Any:
     ],
 )
 def test_what_would_be_something_else_is_refused(f: Any, what: str) -> None:
+    jitted: Any = jit(f)
     with pytest.raises(errors.ParloomError) as caught:
-        jit(f).trace(X, 3)
+        jitted.trace(X, 3)
     assert caught.value.what == what
     assert jit(lambda x, n: x * n, target="reference")([1, 2], 3).tolist() == [3, 6]
 
 
 def test_a_recursion_without_end_is_shown_where_it_happens() -> None:
+    recursive: Any = jit(endless)
     with pytest.raises(errors.UserError, match="calls itself without end") as caught:
-        jit(endless).trace(3)
+        recursive.trace(3)
     (place,) = caught.value.where
     assert place.function == "endless"
