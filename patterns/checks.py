@@ -16,6 +16,7 @@ from .generators import (
     MultiLoop,
     Reduce,
     Scan,
+    Scatter,
 )
 from .reducers import Reducer
 from .semantics import KEY_KINDS
@@ -78,14 +79,18 @@ def _fold(checker: Checker, generator: Fold) -> None:
     _generator(checker, generator)
     _reducer(checker, generator.reducer)
     checker.require(generator.reducer.width == 1, "a fold's reducer has one component")
-    checker.require(generator.reducer.identity is not None, "a fold's reducer has an identity")
+    begins = generator.init is not None or generator.reducer.identity is not None
+    checker.require(begins, "a fold without an identity and without init")
     checker.same(types_of(generator.shape), [INDEX] * len(generator.shape), "the shape")
+    if generator.init is not None:
+        checker.same(
+            [generator.init.type], generator.results((), 0), "the array that a fold begins as"
+        )
     checker.require(
         len(generator.value.operands) == len(generator.shape) + 1,
         "a fold takes one location a dimension and one value",
     )
-    for location in generator.location:
-        checker.index(location, f"location {location}")
+    _locations(checker, generator)
     value = generator.value.operands[-1:]
     checker.same(types_of(value), _components(generator.reducer), "the folded value")
 
@@ -110,6 +115,25 @@ def _keys(checker: Checker, values: Sequence[Operand], keys: int) -> None:
     for part in values[:keys]:
         scalar = isinstance(part.type, Scalar) and part.type.dtype.kind in KEY_KINDS
         checker.require(scalar, f"key {part} is no integer, truth value or float")
+
+
+@checks(Scatter)
+def _scatter(checker: Checker, generator: Scatter) -> None:
+    _generator(checker, generator)
+    init = generator.init.type
+    checker.require(isinstance(init, Array), "a scatter into a number")
+    assert isinstance(init, Array)
+    _locations(checker, generator)
+    rank = len(generator.location)
+    checker.require(1 <= rank <= init.rank, "a scatter takes a location and a value")
+    inner = init.shape[rank:]
+    expected = Array(init.element, inner) if inner else init.element
+    checker.same(types_of(generator.value.operands[-1:]), [expected], "the scattered value")
+
+
+def _locations(checker: Checker, generator: Generator) -> None:
+    for location, _ in generator.places:
+        checker.index(location, f"location {location}")
 
 
 def _components(reducer: Reducer) -> tuple[Type, ...]:

@@ -4,7 +4,8 @@
 
     generator ::= Collect(cond, value)
                |  Reduce(cond, value, reducer)
-               |  Fold(cond, value, reducer, shape)
+               |  Fold(cond, value, reducer, shape, init)
+               |  Scatter(cond, value, init, conflict)
                |  Scan(value, reducer)
                |  BucketCollect(cond, value, keys)
                |  BucketReduce(cond, value, reducer, keys)
@@ -25,13 +26,25 @@ Semantics
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from typing import ClassVar
 
 from ..staging.dataclass import dataclass
-from ..staging.nodes import Block, Bounds, Effects, Node, Op, Operand, Stmt, Var, operand_dim
+from ..staging.nodes import (
+    Block,
+    Bounds,
+    Effects,
+    Node,
+    Op,
+    Operand,
+    Stmt,
+    Var,
+    operand_dim,
+    size_operand,
+)
 from ..staging.traversal import result_blocks
 from ..staging.types import I64, INDEX, Array, Exists, Type
 from .reducers import Reducer
@@ -57,6 +70,22 @@ class Generator(Node):
     def effects(self) -> Effects:
         """The generator's own effects, without those of its block."""
         return Effects.NONE
+
+    @property
+    def sequential(self) -> str:
+        """Why the indices must run one after the other; "" where parts of the domain may run alone
+        and be combined."""
+        return ""
+
+    @property
+    def start(self) -> Operand | None:
+        """The array that the result begins as, and whose storage it may take over."""
+        return None
+
+    @property
+    def places(self) -> tuple[tuple[Operand, Operand], ...]:
+        """Where the value goes: for each axis that is computed the index, and its size."""
+        return ()
 
     def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
         """The types of the generator's binders, which start at the statement's binder `first`."""
@@ -84,6 +113,16 @@ class Combining(Generator):
 
     reducer: Reducer
 
+    @property
+    def sequential(self) -> str:
+        return _unless_associative(self.reducer)
+
+
+def _unless_associative(reducer: Reducer) -> str:
+    return (
+        "" if reducer.associative else f"the reducer {reducer.name} is not known to be associative"
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Combining):
@@ -106,23 +145,39 @@ class Reduce(Combining):
 class Fold(Combining):
     """Accumulates at computed locations of an array.
 
-    `a = the identity, of shape + value's shape; for each index where cond:
+    `a = init, or the identity, of shape + value's shape; for each index where cond:
     a[location] = reducer(a[location], value)`.
 
     `value` returns the location (an integer for each dimension of `shape`), then the value (one
     operand). A location outside the shape is an IndexError, unless `bounds` says that it is PROVEN
-    inside (negative ones are outside). The reducer has one component and an identity. Binder: the
-    array.
+    inside (negative ones are outside). The reducer has one component, and an identity unless there
+    is an `init`. Partial results begin with the identity, and combine with `init` in the end.
+    Binder: the array.
     """
 
     spreads: ClassVar[bool] = True
 
     shape: tuple[Operand, ...]
     bounds: Bounds = Bounds.CHECKED
+    init: Operand | None = None
 
     @property
     def effects(self) -> Effects:
         return Effects.FAULT if self.bounds is Bounds.CHECKED else Effects.NONE
+
+    @property
+    def sequential(self) -> str:
+        if self.reducer.identity is None:
+            return f"the reducer {self.reducer.name} has no identity"
+        return _unless_associative(self.reducer)
+
+    @property
+    def start(self) -> Operand | None:
+        return self.init
+
+    @property
+    def places(self) -> tuple[tuple[Operand, Operand], ...]:
+        return tuple(zip(self.location, self.shape, strict=True))
 
     @property
     def location(self) -> tuple[Operand, ...]:
@@ -151,6 +206,66 @@ class Scan(Combining):
     def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
         outer = tuple(operand_dim(d) for d in domain)
         return tuple(append_shape(outer, v.type) for v in self.value.operands)
+
+
+class Conflict(enum.Enum):
+    """What several values at one location of a Scatter mean.
+
+    PROVEN : there are none, the staging code vouches for it
+    UNIQUE : a ValueError
+    FIRST, LAST : the one of the first or the last index stays
+    """
+
+    PROVEN = "proven"
+    UNIQUE = "unique"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter(Generator):
+    """A new array that differs from `init` at computed locations.
+
+    `value` returns the location, an integer for each of the first axes of `init`, then the value,
+    which has the other axes. Locations are checked as a Fold's. Binder: the array.
+    """
+
+    init: Operand
+    conflict: Conflict
+    bounds: Bounds = Bounds.CHECKED
+
+    @property
+    def effects(self) -> Effects:
+        checked = self.bounds is Bounds.CHECKED or self.conflict is Conflict.UNIQUE
+        return Effects.FAULT if checked else Effects.NONE
+
+    @property
+    def sequential(self) -> str:
+        if self.conflict is Conflict.PROVEN:
+            return ""
+        return "several values may go to one place"
+
+    @property
+    def start(self) -> Operand | None:
+        return self.init
+
+    @property
+    def places(self) -> tuple[tuple[Operand, Operand], ...]:
+        return tuple(zip(self.location, self.shape, strict=True))
+
+    @property
+    def location(self) -> tuple[Operand, ...]:
+        """Where the value goes, as operands of the value block."""
+        return self.value.operands[:-1]
+
+    @property
+    def shape(self) -> tuple[Operand, ...]:
+        """The sizes of the axes of the location."""
+        assert isinstance(self.init.type, Array)
+        return tuple(map(size_operand, self.init.type.shape[: len(self.location)]))
+
+    def results(self, domain: tuple[Operand, ...], first: int) -> tuple[Type, ...]:
+        return (self.init.type,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,10 @@ class Machine:
         """The values that a loop's state begins with."""
         return tuple([self.value(v) for v in op.init])
 
+    def array(self, operand: Operand) -> np.ndarray:
+        """An array's value."""
+        return cast(np.ndarray, self.value(operand))
+
     def integer(self, operand: Operand) -> int:
         """A size or an index."""
         return int(cast(np.integer[Any], self.value(operand)))

@@ -47,6 +47,7 @@ from .generators import (
     MultiLoop,
     Reduce,
     Scan,
+    Scatter,
     evaluated_work,
 )
 from .machine import At, Machine, Places, Value, Values, bind_arguments, evaluates, generates
@@ -260,26 +261,55 @@ def _fold(machine: Machine, generator: Fold, extents: Extents, at: At, where: Pl
     reducer = generator.reducer
     shape = tuple(machine.integer(d) for d in generator.shape)
     value_type = generator.value.operands[-1].type
-    assert reducer.identity is not None, "a Fold's reducer has an identity"
-    (identity,) = reducer.identity
+
+    def initial() -> np.ndarray:
+        assert reducer.identity is not None, "a Fold begins with an identity or an array"
+        (identity,) = reducer.identity
+        return np.full((*shape, *machine.shape(value_type)), identity.value)
+
+    result = semantics.fold(
+        extents,
+        _updates(machine, generator, at),
+        lambda a, b: machine.run(reducer.block, (a, b))[0],
+        initial,
+        rank=len(shape),
+        cond=_condition(machine, generator, at),
+        order=reducer.order,
+        bounds=generator.bounds,
+        where=where,
+        begin=None if generator.init is None else machine.array(generator.init),
+    )
+    return (result,)
+
+
+@generates(Scatter)
+def _scatter(
+    machine: Machine, generator: Scatter, extents: Extents, at: At, where: Places
+) -> Values:
+    result = semantics.scatter(
+        extents,
+        _updates(machine, generator, at),
+        machine.array(generator.init),
+        rank=len(generator.location),
+        cond=_condition(machine, generator, at),
+        conflict=generator.conflict,
+        bounds=generator.bounds,
+        where=where,
+    )
+    return (result,)
+
+
+def _updates(
+    machine: Machine, generator: Generator, at: At
+) -> Callable[[Index], tuple[Index, Value]]:
+    """The location and the value at an index."""
     values = _values(machine, generator, at)
 
     def update(index: Index) -> tuple[Index, Value]:
         *location, value = values(index)
         return tuple(int(cast(Any, place)) for place in location), value
 
-    result = semantics.fold(
-        extents,
-        update,
-        lambda a, b: machine.run(reducer.block, (a, b))[0],
-        lambda: np.full((*shape, *machine.shape(value_type)), identity.value),
-        rank=len(shape),
-        cond=_condition(machine, generator, at),
-        order=reducer.order,
-        bounds=generator.bounds,
-        where=where,
-    )
-    return (result,)
+    return update
 
 
 def _identity(machine: Machine, generator: Combining) -> Values | None:

@@ -2,9 +2,11 @@
 
     op         ::=  "loop" "(" index "<" operand {"," ...} ")" ["mapped" record] block
     generator  ::=  "collect" value | "reduce" reducer value
-                 |  "fold" reducer "into" "[" operands "]" ["?"] value   "?": checked locations
+                 |  "fold" reducer "into" "[" operands "]" ["?"] ["from" operand] value
                  |  "scan" ["exclusive"] reducer value
                  |  "group by" number value | "bucket" reducer "by" number value    number: of keys
+                 |  "scatter" conflict "into" operand ["?"] value   "?": checked locations
+    conflict   ::=  "proven" | "unique" | "first" | "last"
     value      ::=  block | operand | "(" operands [":" operand] ")"     fold: (location: value)
     reducer    ::=  standard ["as" string] [order]
                  |  "reducer" string {fact} [order] "(" binders ")" block
@@ -36,6 +38,7 @@ from .generators import (
     MultiLoop,
     Reduce,
     Scan,
+    Scatter,
 )
 from .reducers import (
     Order,
@@ -198,3 +201,5 @@ form(Scan, "scan {exclusive} {reducer} {value:list}")
 form(Fold, "fold {reducer} into [{shape}]{bounds} {value:keyed}")
 form(BucketCollect, "group by {keys} {value:list}")
 form(BucketReduce, "bucket {reducer} by {keys} {value:list}")
+form(Fold, "fold {reducer} into [{shape}]{bounds} {init:from} {value:keyed}")
+form(Scatter, "scatter {conflict} into {init}{bounds} {value:keyed}")

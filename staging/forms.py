@@ -34,6 +34,11 @@ INFIX: dict[str, Primitive] = {p.symbol: p for p in primitives.ALL if p.symbol a
 PREFIX: dict[str, Primitive] = {p.symbol: p for p in primitives.ALL if p.symbol and p.arity == 1}
 
 kinds[Operand] = Kind(lambda p, operand, _: p.operand(operand), lambda p, _: p.operand())
+kinds[Operand | None] = Kind(
+    lambda p, operand, word: _optional(p, operand, word),
+    lambda p, word: p.operand() if p.accept(word) else None,
+    lambda operand: operand is not None,
+)
 kinds[tuple[Operand, ...]] = Kind(lambda p, many, _: p.operands(many), lambda p, _: p.operands())
 kinds[Scalar] = Kind(lambda p, scalar, _: p.type(scalar), lambda p, _: p.scalar())
 kinds[str] = Kind(lambda p, text, _: p.string(text), lambda p, _: p.string())
@@ -55,6 +60,12 @@ form(Update, "{array} with [{indices}]{bounds} = {value}")
 form(If, "if {cond} {then} else {orelse}")
 form(Check, "check {cond} else {kind}({message})")
 form(Callback, "call {function}({args})")
+
+
+def _optional(printer: Printer, operand: Operand | None, word: str) -> None:
+    if operand is not None:
+        printer.text(f"{word} ")
+        printer.operand(operand)
 
 
 class _ForLoop:

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..patterns.generators import Combining, Generator, Mapping, MultiLoop, Reduce, Scan
+from ..patterns.generators import (
+    Combining,
+    Conflict,
+    Generator,
+    Mapping,
+    MultiLoop,
+    Reduce,
+    Scan,
+    Scatter,
+)
 from ..patterns.reducers import Order, Reducer
 from ..staging.dataclass import dataclass
 from ..staging.decisions import decide, decline
@@ -166,17 +175,23 @@ def lanes_of(op: MultiLoop) -> int:
 
 def chunks(op: MultiLoop, block: int) -> tuple[Order, str]:
     """How the loop is cut, and why."""
-    reductions = [g for g in op.generators if isinstance(g, Combining)]
-    for generator in reductions:
-        if not generator.reducer.associative:
-            name = generator.reducer.name
-            return Order(WHOLE, 1), f"the reducer {name} is not known to be associative: one chunk"
+    for generator in op.generators:
+        if generator.sequential and not stays_apart(op, generator):
+            return Order(WHOLE, 1), f"{generator.sequential}: one chunk"
     if any(g.spreads for g in op.generators):
         return Order(CHUNK, FOLD_CHUNKS, block), "each chunk has accumulators for all places"
-    if any(isinstance(g, Scan) for g in reductions):
+    if any(isinstance(g, Scan) for g in op.generators):
         reason = "each chunk is scanned alone, then what stands before it is added"
         return Order(CHUNK, CHUNKS, block), reason
     return Order(CHUNK, CHUNKS, block), "enough chunks for any number of threads"
+
+
+def stays_apart(op: MultiLoop, generator: Generator) -> bool:
+    """Whether values meet only where their first index is the same: the last one stays, then, in
+    whatever chunk it is."""
+    if not isinstance(generator, Scatter) or generator.conflict is not Conflict.LAST:
+        return False
+    return op.body.params[0] in generator.location
 
 
 def side_by_side(op: MultiLoop) -> tuple[tuple[int, ...], str]:

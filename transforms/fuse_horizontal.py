@@ -76,6 +76,11 @@ def _arrange(block: Block) -> list[tuple[Stmt, ...]]:
     return graph.schedule()
 
 
+def runs_in_order(stmt: Stmt) -> bool:
+    """Whether the indices of the loop must run one after the other."""
+    return any(g.sequential for g in loop_of(stmt).generators)
+
+
 def _join(graph: Dependence, leaders: list[int], k: int) -> None:
     """Merges statement k with the first earlier group over its domain that it does not need."""
     stmt = graph.stmts[k]
@@ -86,6 +91,9 @@ def _join(graph: Dependence, leaders: list[int], k: int) -> None:
         id, sources = f"fuse_horizontal.{name_of(other, stmt)}", merged_sources((other, stmt))
         if not graph.can_merge(leader, k):
             decline(id, "the later loop needs a whole result of the earlier one", sources)
+            continue
+        if runs_in_order(other) is not runs_in_order(stmt):
+            decline(id, "one of them runs in order, the other one on all cores", sources)
             continue
         reason = "they run over the same domain and neither needs the other"
         if decide(id, True, (True, False), reason, sources, neutral=False):

@@ -235,7 +235,8 @@ class While:
 class Fault:
     """Records the site, the iteration and the details, and returns.
 
-    details : int64 values for the message: the index and the size that it does not fit
+    details : int64 values for the message: the index and the size that it does not fit, or what
+        the message has places for
     """
 
     site: int
@@ -248,7 +249,7 @@ class Fault:
         return (self.site + 1, self.iteration, *self.details)
 
 
-RECORD = 4
+RECORD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,12 +276,14 @@ class Site:
     """What a fault number means.
 
     axis : the axis that an index is outside of; the fault's details then complete the message
+    filled : whether the details go into the places {0}, {1}, ... of the message
     """
 
     kind: ErrorKind
     message: str
     sources: tuple[Location, ...]
     axis: int | None = None
+    filled: bool = False
 
 
 class Finish(enum.Enum):
@@ -300,6 +303,7 @@ class Output:
     state : buffers with a copy for each chunk; `seen` among them when the reducer has no identity
     results : what the binders get, in order; for `STATE` they are among `state`; before them stand
         buffers that all chunks of a launch share, each chunk its own part
+    start : the host's array that the one result begins as, a copy of it unless `taken`
     others : for `combine`, the parameter that stands for another chunk's copy of a state buffer
     """
 
@@ -308,6 +312,8 @@ class Output:
     results: tuple[Buffer, ...]
     state: tuple[Buffer, ...] = ()
     others: tuple[tuple[Buffer, Buffer], ...] = ()
+    start: Var | None = None
+    taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

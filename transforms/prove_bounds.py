@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..patterns.generators import Fold, MultiLoop
+from ..patterns.generators import Fold, MultiLoop, Scatter
 from ..staging.builder import Builder
 from ..staging.nodes import Bounds, Index, Node, Operand, Program, Stmt
 from ..staging.replay import Replay, replay_program
@@ -47,7 +47,7 @@ def prove_bounds(program: Program) -> Program:
 
 def _is_checked(stmt: Stmt) -> bool:
     if isinstance(stmt.op, MultiLoop):
-        return any(isinstance(g, Fold) and g.bounds is Bounds.CHECKED for g in stmt.op.generators)
+        return any(g.places for g in stmt.op.generators)
     return isinstance(stmt.op, Index) and stmt.op.bounds is Bounds.CHECKED
 
 
@@ -65,8 +65,7 @@ class _Prove(Replay):
         return self.replace(stmt, self.op(replace(op, bounds=Bounds.PROVEN)))
 
     def node(self, node: Node) -> Node:
-        if isinstance(node, Fold) and node.bounds is Bounds.CHECKED:
-            places = zip(node.location, node.shape, strict=True)
-            if all(self.ranges.inside(at, size) for at, size in places):
+        if isinstance(node, Fold | Scatter) and node.bounds is Bounds.CHECKED:
+            if all(self.ranges.inside(at, size) for at, size in node.places):
                 return super().node(replace(node, bounds=Bounds.PROVEN))
         return super().node(node)

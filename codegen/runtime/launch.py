@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...patterns.semantics import failed_check, out_of_bounds
 from ...staging.errors import ParloomError
 from ...staging.nodes import Const, Var
@@ -78,6 +80,11 @@ class Launcher:
         params = [param for _, param in kernel.inputs]
         self._arrays = [k for k, q in enumerate(params) if isinstance(q, Buffer)]
         self._dense = [(k, params[k].name) for k in self._arrays if contiguous(params[k])]
+        self._starts = [
+            (output.results[0], self._places[output.start], output.taken)
+            for output in kernel.outputs
+            if output.start is not None
+        ]
         self._extents = tuple(map(self._reader, kernel.extents))
         self._work = tuple(tuple(map(self._reader, nest)) for nest in kernel.work)
         self._shapes = {b: tuple(map(self._reader, b.shape)) for b in buffers(kernel)}
@@ -101,6 +108,8 @@ class Launcher:
         )
         found = self.kept.pop(key, None)
         plan, run = found or self._plan(key[0], values)
+        if self._starts:
+            into = self._begun(values, into)
         fresh = plan.new_arrays(into)
         if run(values, fresh):
             raise self._error(plan.faults)
@@ -110,6 +119,16 @@ class Launcher:
                 self.kept.clear()
             self.kept[key] = plan, run
         return results
+
+    def _begun(self, values: Sequence[Any], into: Mapping[Buffer, Array]) -> Mapping[Buffer, Array]:
+        """`into` with the arrays that results begin as: the host's own, or copies."""
+        begun = dict(into)
+        for buffer, place, taken in self._starts:
+            if buffer in begun:
+                np.copyto(begun[buffer], values[place])
+            else:
+                begun[buffer] = values[place] if taken else copied(values[place], buffer.name)
+        return begun
 
     def _plan(self, workers: int, values: Sequence[Any]) -> tuple[Plan, Runner]:
         found = Sizes(
@@ -139,8 +158,17 @@ class Launcher:
 
 
 def operands(kernel: Kernel) -> tuple[Var, ...]:
-    """The host variables that a kernel needs: what its functions read, and what sizes depend on."""
-    return tuple(dict.fromkeys((*(var for var, _ in kernel.inputs), *sizes(kernel))))
+    """The host variables that a kernel needs: what its functions read, what sizes depend
+    on, and what results begin as."""
+    return tuple(
+        dict.fromkeys(
+            (
+                *(var for var, _ in kernel.inputs),
+                *sizes(kernel),
+                *(output.start for output in kernel.outputs if output.start is not None),
+            )
+        )
+    )
 
 
 def sizes(kernel: Kernel) -> list[Var]:
@@ -166,6 +194,7 @@ def contiguous(param: object) -> bool:
 def site_error(site: Site, details: Sequence[int]) -> ParloomError:
     """The error that a fault site stands for, with the record's details."""
     if site.axis is not None:
-        index, size = details
+        index, size = details[:2]
         return out_of_bounds(index, site.axis, size, site.sources)
-    return failed_check(site.kind, site.message, site.sources)
+    message = site.message.format(*details) if site.filled else site.message
+    return failed_check(site.kind, message, site.sources)

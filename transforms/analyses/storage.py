@@ -1,8 +1,9 @@
-"""Which arrays may be written in place: where an `Update` finds its operand dead, and its own.
+"""Which arrays may be written in place: where what begins as an array finds it dead, and its own.
 
-In the pattern IR an `Update` makes a new array. Where nothing reads the old one any more, and no
-other variable shares its storage, the new array takes the storage over, and the update is a store:
-a loop that writes one element an iteration then costs one store an iteration.
+In the pattern IR an `Update` makes a new array, and so does a generator that begins as one
+(`start`), a Scatter say. Where nothing reads the old one any more, and no other variable shares its
+storage, the new array takes the storage over, and the update is a store: a loop that writes one
+element an iteration then costs one store an iteration.
 
     out: f64[n] = for (i < n; a: f64[n] = zeros) {     `zeros` is read nowhere else: `a` is its
       v: f64 = x[i]                                    storage, `b` that of `a`, `out` that of both
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
+from ...patterns.generators import MultiLoop, binder_slices
 from ...staging.dataclass import dataclass
 from ...staging.nodes import Block, ForLoop, If, Op, Operand, Program, Stmt, Update, Var, While
 from ...staging.traversal import blocks, free_vars, operands, result_blocks
@@ -33,6 +35,7 @@ class Reuse:
     """What may happen in place.
 
     updates : the updates that are stores
+    taken : the binders of loops that begin in the storage of the array that they begin as
     moved : loops, each with the positions of its state that begin in their first value's storage
     copied : those that need storage of their own, for the loop writes to it
     changing : the variables whose storage a store may change while other variables are alive: what
@@ -40,6 +43,7 @@ class Reuse:
     """
 
     updates: frozenset[Stmt] = frozenset()
+    taken: frozenset[Var] = frozenset()
     moved: frozenset[State] = frozenset()
     copied: frozenset[State] = frozenset()
     changing: frozenset[Var] = frozenset()
@@ -50,7 +54,7 @@ NOTHING = Reuse()
 
 def find_reuse(program: Program) -> Reuse:
     """What may happen in place when the program runs as it stands."""
-    if not any(isinstance(s.op, Update) for s, _ in _walk(program.body, ())):
+    if not any(_writes(s.op) for s, _ in _walk(program.body, ())):
         return NOTHING
     found = _Storage()
     found.enter(program.body, ())
@@ -92,6 +96,7 @@ class _Storage:
     )
     own: set[Var] = field(default_factory=set[Var])
     updates: dict[Stmt, bool] = field(default_factory=dict[Stmt, bool])
+    starts: dict[Var, Var] = field(default_factory=dict[Var, Var])
     states: dict[State, tuple[Var, Var, Operand, bool]] = field(
         default_factory=dict[State, tuple[Var, Var, Operand, bool]]
     )
@@ -117,6 +122,8 @@ class _Storage:
         op = stmt.op
         if op.makes_arrays:
             self.own.update(_arrays(stmt.binders))
+            if isinstance(op, MultiLoop):
+                self.loop(stmt, op, path)
         elif isinstance(op, Update):
             self.own.update(stmt.binders)
             self.updates[stmt] = self.moves(op.array, op, path)
@@ -130,6 +137,21 @@ class _Storage:
             for k, param in enumerate(params):
                 if isinstance(param.type, Array):
                     self.state(op, k, (stmt.binders[k], param), path)
+
+    def loop(self, stmt: Stmt, op: MultiLoop, path: _Path) -> None:
+        """Records the arrays that generators begin as, where nothing else reads them."""
+        slices = binder_slices(op.generators, op.domain)
+        for k, (generator, part) in enumerate(zip(op.generators, slices, strict=True)):
+            begin = generator.start
+            if not isinstance(begin, Var):
+                continue
+            others = tuple(g for n, g in enumerate(op.generators) if n != k)
+            body = Block(op.body.params, op.body.stmts, others)
+            inside = [body, *blocks(generator)]
+            read = any(begin in free_vars(block) for block in inside)
+            if not read and self.dead(begin, path):
+                (binder,) = stmt.binders[part]
+                self.starts[binder] = begin
 
     def state(self, op: ForLoop | While, k: int, names: tuple[Var, Var], path: _Path) -> None:
         """Records one array that a loop carries."""
@@ -203,26 +225,36 @@ class _Storage:
             for key, (_, param, init, ok) in self.states.items()
             if ok and param in self.own and init in self.own
         }
-        changing = self.changing(stores, moved)
+        taken = {v: begin for v, begin in self.starts.items() if begin in self.own}
+        changing = self.changing(
+            [*((s.binders[0], _array(s)) for s in stores), *taken.items()], moved
+        )
         copied = {
             key
             for key, (_, param, init, _) in self.states.items()
             if key not in moved and (param in changing or init in changing)
         }
-        return Reuse(frozenset(stores), frozenset(moved), frozenset(copied), frozenset(changing))
+        return Reuse(
+            frozenset(stores),
+            frozenset(taken),
+            frozenset(moved),
+            frozenset(copied),
+            frozenset(changing),
+        )
 
-    def changing(self, stores: set[Stmt], moved: set[State]) -> set[Var]:
-        """All variables that share storage which a store changes."""
+    def changing(self, stores: list[tuple[Var, Var]], moved: set[State]) -> set[Var]:
+        """All variables that share storage which a store changes, from one to the other of each
+        pair."""
         shares: dict[Var, list[Var]] = {
             v: [s for s, _ in found] for v, found in self.sources.items()
         }
-        for stmt in stores:
-            shares.setdefault(stmt.binders[0], []).append(_array(stmt))
+        for new, old in stores:
+            shares.setdefault(new, []).append(old)
         for key in moved:
             _, param, init, _ = self.states[key]
             assert isinstance(init, Var)
             shares[param].append(init)
-        pending = [v for s in stores for v in (_array(s), s.binders[0])]
+        pending = [v for pair in stores for v in pair]
         found: set[Var] = set()
         back: dict[Var, list[Var]] = {}
         for var, sources in shares.items():
@@ -234,6 +266,13 @@ class _Storage:
                 found.add(var)
                 pending += [*shares.get(var, ()), *back.get(var, ())]
         return found
+
+
+def _writes(op: Op) -> bool:
+    """Whether the op may write in place."""
+    if isinstance(op, MultiLoop):
+        return any(g.start is not None for g in op.generators)
+    return isinstance(op, Update)
 
 
 def _array(stmt: Stmt) -> Var:

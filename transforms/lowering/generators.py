@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ...patterns.generators import (
@@ -14,6 +15,7 @@ from ...patterns.generators import (
     MultiLoop,
     Reduce,
     Scan,
+    Scatter,
 )
 from ...patterns.reducers import Reducer, scalar_primitive
 from ...staging import primitives as p
@@ -52,9 +54,13 @@ from .reduce import (
     Place,
     accumulate,
     accumulate_copies,
+    combined,
+    converted,
     fill,
+    nest,
 )
 from .scan import scan_part
+from .scatter import scatter_part
 from .scope import (
     INT,
     Env,
@@ -82,6 +88,8 @@ def make_part(
         return scan_part(scope, generator, binders)
     if isinstance(generator, BucketReduce | BucketCollect):
         return bucket_part(scope, op, generator, binders)
+    if isinstance(generator, Scatter):
+        return scatter_part(scope, stmt, op, generator, binders[0])
     assert isinstance(generator, Reduce)
     return reduce_part(scope, stmt, op, generator, binders)
 
@@ -137,7 +145,11 @@ def filter_part(
 
 def fold_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> Part:
     """Private accumulators for each chunk; float32 sums are kept in float64."""
+    if generator.init is not None and in_one_chunk(generator):
+        return folded_part(scope, stmt, generator, binder)
     result, state = result_and_state(scope, binder, generator.reducer)
+    if generator.init is not None:
+        result = result_buffer(scope, binder, Space.OUTPUT)
     place = Place(state)
     finish = Finish.STATE if result is state else Finish.CONVERTED
     part = Part(
@@ -145,9 +157,48 @@ def fold_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> P
         lambda b, indices: fold_step(b, stmt, generator, place),
     )
     with_state(scope, part, generator.reducer, (binder,), (state,), len(generator.shape))
-    if result is not state:
+    if generator.init is not None:
+        part.output = starting(scope, generator, part.output)
+        part.finish.append(lambda b: onto(b, generator, result, state))
+    elif result is not state:
         part.finish.append(lambda b: b.out.append(Merge(result, state)))
     return part
+
+
+def in_one_chunk(generator: Fold) -> bool:
+    """Whether the fold runs in order, whatever the extent."""
+    order = generator.reducer.order
+    return order is None or order.chunks == 1
+
+
+def starting(scope: KernelScope, generator: Fold, output: Output) -> Output:
+    """The output of a fold that begins as an array."""
+    assert isinstance(generator.init, Var)
+    taken = output.binders[0] in scope.reuse.taken
+    return replace(output, start=generator.init, taken=taken)
+
+
+def folded_part(scope: KernelScope, stmt: Stmt, generator: Fold, binder: Var) -> Part:
+    """The output, which begins as the array that the fold begins with, is the accumulator."""
+    out = result_buffer(scope, binder, Space.OUTPUT)
+    output = starting(scope, generator, Output(Finish.DENSE, (binder,), (out,)))
+    return Part(output, lambda b, indices: fold_step(b, stmt, generator, Place(out)))
+
+
+def onto(b: BlockLowering, generator: Fold, result: Buffer, state: Buffer) -> None:
+    """What all chunks gave, combined with the array that the fold begins with."""
+    primitive = scalar_primitive(generator.reducer)
+    if primitive is None:
+        places = (Place(result),), (Place(state),)
+        combine_places(b, generator.reducer, *places, len(generator.shape))
+        return
+
+    def one(at: tuple[Expr, ...]) -> None:
+        before = converted(Load(result, at), state.dtype)
+        new = combined(primitive, before, Load(state, at))
+        b.out.append(Store(result, at, converted(new, result.dtype)))
+
+    nest(b, extents_of(b, result), one)
 
 
 def reduce_part(

@@ -16,6 +16,7 @@ from ...patterns.generators import (
     MultiLoop,
     Reduce,
     Scan,
+    Scatter,
     binder_slices,
 )
 from ...patterns.reducers import arg_start, scalar_primitive
@@ -116,6 +117,10 @@ def begin(
         return begin_scan(b, generator, binders)
     if isinstance(generator, BucketReduce | BucketCollect):
         return begin_bucket(b, op, generator, binders)
+    if isinstance(generator, Scatter):
+        from .scatter import begin_scatter
+
+        return begin_scatter(b, stmt, op, generator, binders[0])
     assert isinstance(generator, Reduce)
     if varying:
         return begin_lane_reduce(b, stmt, op, generator, binders)
@@ -168,6 +173,12 @@ def begin_filter(
 def begin_fold(b: BlockLowering, stmt: Stmt, generator: Fold, binder: Var) -> Running:
     """An array of accumulators in scratch."""
     type_ = array_type(binder)
+    if generator.init is not None:
+        from .scatter import begun
+
+        own = begun(b, generator.init, binder)
+        b.env[binder] = Stored(own)
+        return Running(lambda indices: fold_step(b, stmt, generator, Place(own)), lambda: None)
     buffer = b.scope.scratch(binder.name or "bins", type_.element.dtype, b.shape(type_))
     b.env[binder] = Stored(buffer)
     assert generator.reducer.identity is not None

@@ -165,9 +165,10 @@ class KernelScope:
         message: str,
         sources: tuple[Location, ...],
         axis: int | None = None,
+        filled: bool = False,
     ) -> int:
         """The number of a fault site."""
-        self.sites.append(Site(kind, message, sources, axis))
+        self.sites.append(Site(kind, message, sources, axis, filled))
         return len(self.sites) - 1
 
 
