@@ -9,7 +9,7 @@ from .codegen.reference import ReferenceTarget as _ReferenceTarget
 from .codegen.runtime import memory as _memory
 from .codegen.runtime import threads as _threads
 from .patterns.eager import Array
-from .patterns.public import asarray, collect, erf, erfc, range
+from .patterns.public import asarray, collect, erf, erfc, range, scatter
 from .staging import targets as _targets
 from .staging.annotations import SPECS as _SPECS
 from .staging.directives import freeze, macro, slowpath, speculate, stable, static, unroll
@@ -105,6 +105,7 @@ __all__ = [
     "memory",
     "options",
     "range",
+    "scatter",
     "set_num_threads",
     "slowpath",
     "speculate",

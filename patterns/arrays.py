@@ -84,9 +84,9 @@ class ArrayRep(arithmetic.Arithmetic, Aggregates):
 
     def element(self, *indices: ScalarRep) -> ScalarRep:
         """One element; what is known about the indices decides whether the bounds are proven."""
-        inside = self.view.proven and all(map(sizes.in_range, indices, self.view.shape))
-        places = self.view.locate([i.operand for i in indices])
-        bounds = Bounds.PROVEN if inside else Bounds.CHECKED
+        inside = list(map(sizes.in_range, indices, self.view.shape))
+        places = self.view.locate([i.operand for i in indices], inside)
+        bounds = Bounds.PROVEN if self.view.proven and all(inside) else Bounds.CHECKED
         return ScalarRep(trace().emit(Index(self.cell.value, places, bounds))[0])
 
     def at(self, *indices: ScalarRep) -> ScalarRep:

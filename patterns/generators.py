@@ -73,8 +73,7 @@ class Generator(Node):
 
     @property
     def sequential(self) -> str:
-        """Why the indices must run one after the other; "" where parts of the domain may run alone
-        and be combined."""
+        """Why the indices must run one after the other; "" where they need not."""
         return ""
 
     @property
@@ -241,9 +240,7 @@ class Scatter(Generator):
 
     @property
     def sequential(self) -> str:
-        if self.conflict is Conflict.PROVEN:
-            return ""
-        return "several values may go to one place"
+        return "" if self.conflict is Conflict.PROVEN else "several values may go to one place"
 
     @property
     def start(self) -> Operand | None:

@@ -9,7 +9,17 @@ from ..staging.context import current
 from ..staging.primitives import ERF, ERFC, Primitive
 from ..staging.reps import lift
 from ..staging.scalars import ScalarRep
-from . import collections, conversions, eager, eager_collections, elementwise, emit, sizes
+from . import (
+    collections,
+    conversions,
+    eager,
+    eager_collections,
+    eager_scatters,
+    elementwise,
+    emit,
+    scatters,
+    sizes,
+)
 
 
 def range(*bounds: Any) -> Any:
@@ -44,6 +54,20 @@ def asarray(value: Any) -> Any:
         return eager.asarray(value)
     rep = lift(value)
     return rep if isinstance(rep, ScalarRep) else conversions.as_array(rep)
+
+
+def scatter(x: Any, indices: Any, values: Any, conflict: str = "last") -> Any:
+    """A copy of x in which `x[indices]` are the values, as `x[indices] = values` would have it.
+
+    conflict : what several values for one element mean: "last" or "first" of them stays; "unique":
+        there are none, else CheckFailed (a ValueError) with the numbers of two such values
+
+    >>> scatter([10, 20, 30], [2, 0, 2], [1, 2, 3])
+    Array([ 2, 20,  3])
+    """
+    if current() is None:
+        return eager_scatters.scatter(x, indices, values, conflict)
+    return scatters.scatter(x, indices, values, conflict)
 
 
 def erf(x: Any) -> Any:

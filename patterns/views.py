@@ -7,6 +7,9 @@ index comes from:
     place ::= Fixed(index)               the view stands at one index of the base axis
            |  Span(axis, start, step)    base index = start + step * the index on the view's axis
 
+An index that may be outside of a view's axis may be inside of the base's: where the axis has been
+`sliced`, such an index becomes -1, which is outside of the base as well.
+
 A view axis that no base axis names is a broadcast one (every index reads the same elements).
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..staging import primitives as p
 from ..staging.context import trace
 from ..staging.dataclass import dataclass
 from ..staging.errors import ShapeError
@@ -38,6 +42,7 @@ class Span:
     axis: int
     start: Operand
     step: int
+    sliced: bool = False
 
 
 Place = Fixed | Span
@@ -63,9 +68,19 @@ class View:
         straight = View.whole(self.shape).places == self.places
         return straight and all(sizes.same(a, b) for a, b in zip(self.shape, base, strict=True))
 
-    def locate(self, indices: Sequence[Operand]) -> tuple[Operand, ...]:
-        """The base indices for indices of the view."""
-        return tuple(_base_index(place, indices) for place in self.places)
+    def locate(
+        self, indices: Sequence[Operand], inside: Sequence[bool] = ()
+    ) -> tuple[Operand, ...]:
+        """The base indices for indices of the view; `inside`: which are known to be, by default all
+        of them."""
+
+        def base(place: Place) -> Operand:
+            if isinstance(place, Fixed):
+                return place.index
+            known = not inside or inside[place.axis]
+            return _affine(place, indices[place.axis], None if known else self.shape[place.axis])
+
+        return tuple(map(base, self.places))
 
     @property
     def proven(self) -> bool:
@@ -79,7 +94,7 @@ class View:
 
         def place(span: Span) -> Place:
             if span.axis == axis:
-                return Fixed(_affine(span, index), proven)
+                return Fixed(_affine(span, index, None if proven else self.shape[axis]), proven)
             return replace(span, axis=span.axis - (span.axis > axis))
 
         shape = self.shape[:axis] + self.shape[axis + 1 :]
@@ -91,7 +106,8 @@ class View:
         def place(span: Span) -> Place:
             if span.axis != axis:
                 return span
-            return Span(axis, _affine(span, start), span.step * step)
+            whole = sizes.same(size, self.shape[axis])
+            return Span(axis, _affine(span, start), span.step * step, span.sliced or not whole)
 
         shape = self.shape[:axis] + (size,) + self.shape[axis + 1 :]
         return View(shape, self._spans(place))
@@ -131,17 +147,19 @@ class View:
         return View(kept, self._spans(place))
 
     def _spans(self, change: Callable[[Span], Place]) -> tuple[Place, ...]:
-        return tuple(change(p) if isinstance(p, Span) else p for p in self.places)
+        return tuple(change(q) if isinstance(q, Span) else q for q in self.places)
 
 
-def _affine(span: Span, index: Operand) -> Operand:
-    if span.step == 1 and sizes.static(span.start) == 0:
-        return index
-    return sizes.add(span.start, sizes.multiply(index, span.step))
-
-
-def _base_index(place: Place, indices: Sequence[Operand]) -> Operand:
-    return place.index if isinstance(place, Fixed) else _affine(place, indices[place.axis])
+def _affine(span: Span, index: Operand, size: Size | None = None) -> Operand:
+    """The base index; -1 for one that is outside of the axis, if its size is given."""
+    straight = span.step == 1 and sizes.static(span.start) == 0
+    found = index if straight else sizes.add(span.start, sizes.multiply(index, span.step))
+    if size is None or not span.sliced:
+        return found
+    low = sizes.arithmetic(p.GREATER_EQUAL, index, size_operand(0))
+    high = sizes.arithmetic(p.LESS, index, size)
+    inside = sizes.arithmetic(p.LOGICAL_AND, low, high)
+    return sizes.arithmetic(p.SELECT, inside, found, size_operand(-1))
 
 
 @dataclass(frozen=True, slots=True)

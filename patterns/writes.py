@@ -2,8 +2,8 @@
 new ones.
 
 Every view of the cell sees the write, as in NumPy. In a loop, elements are replaced one by one
-(`Update`). The arguments of a staged function are never written to, and a pattern's function cannot
-write to an array from outside.
+(`Update`). Keys with arrays of positions are in scatters.py. The arguments of a staged function are
+never written to, and a pattern's function cannot write to an array from outside.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..staging import primitives as p
 from ..staging.arithmetic import apply_ufunc
 from ..staging.cells import same_array
 from ..staging.context import trace
-from ..staging.errors import Limitation, StagingTypeError
+from ..staging.errors import StagingTypeError
 from ..staging.nodes import (
     Apply,
     Bounds,
@@ -37,6 +37,7 @@ from ..staging.types import INDEX
 from . import emit, keys, sizes
 from .arrays import ArrayRep
 from .conversions import as_array
+from .scatters import write_at
 from .sizes import Size
 from .views import Fixed, Place, Span, View
 
@@ -56,13 +57,13 @@ def write(x: ArrayRep, key: object, value: object) -> None:
         _check_inside(x, selected.view)
         _assign(target, lift(value))
         return
-    if selected.mask is None or selected.axis != 0:
-        raise Limitation(
-            "x[positions] = values",
-            why="several values may meet at one position",
-            instead="np.where, a mask, or group_by(positions, size=n).sum() to accumulate",
-        )
-    _assign_masked(x.seen(selected.view), selected.mask, lift(value))
+    new = lift(value)
+    if selected.mask is not None and selected.axis == 0 and not _is_part(x):
+        rest = x.ndim - selected.mask.ndim
+        if isinstance(new, ScalarRep) or as_array(new).ndim <= rest:
+            _assign_masked(x.seen(selected.view), selected.mask, new)
+            return
+    write_at(x, key, new)
 
 
 def update(x: ArrayRep, ufunc: np.ufunc, other: object) -> None:
@@ -219,11 +220,6 @@ def _apply(primitive: p.Primitive, *args: Operand) -> Operand:
 
 def _assign_masked(target: ArrayRep, mask: ArrayRep, value: Rep) -> None:
     """`x[mask] = value` for a value that is the same for all that are kept."""
-    if not isinstance(value, ScalarRep) and as_array(value).ndim > target.ndim - mask.ndim:
-        raise Limitation(
-            "x[mask] = values with one value for each kept element",
-            instead="np.where(mask, values_for_all, x)",
-        )
     sizes.unify_shapes(
         target.sizes[: mask.ndim], mask.sizes, "a mask and the array that it selects from"
     )

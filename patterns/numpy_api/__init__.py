@@ -16,6 +16,7 @@ from . import (
     selecting,
     shaping,
     sorting,
+    writing,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "selecting",
     "shaping",
     "sorting",
+    "writing",
 ]

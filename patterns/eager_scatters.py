@@ -1,0 +1,31 @@
+"""`pm.scatter`, eagerly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .eager import Array, asarray
+from .generators import Conflict
+from .scatters import conflict_of
+from .semantics import same_place
+
+
+def scatter(x: object, indices: Any, values: object, conflict: str) -> Array:
+    """A copy of x in which `x[indices]` are the values."""
+    kind = conflict_of(conflict)
+    result = asarray(x).copy()
+    if kind is Conflict.LAST:
+        result[indices] = values
+        return result
+    numbers: Any = np.arange(result.size).reshape(result.shape)
+    places: np.ndarray = np.asarray(numbers[indices])
+    found = np.broadcast_to(np.asarray(values), places.shape).ravel()
+    flat: list[int] = places.ravel().tolist()
+    first = sorted({place: k for k, place in reversed(list(enumerate(flat)))}.values())
+    if kind is Conflict.UNIQUE and len(first) < len(flat):
+        later = min(set(range(len(flat))) - set(first))
+        raise same_place(flat.index(flat[later]), later, flat[later])
+    result.flat[[flat[k] for k in first]] = found[first]
+    return result
