@@ -19,8 +19,8 @@ def scatter(x: object, indices: Any, values: object, conflict: str) -> Array:
     if kind is Conflict.LAST:
         result[indices] = values
         return result
-    numbers = np.arange(result.size).reshape(result.shape)
-    places: np.ndarray = np.asarray(numbers.__getitem__(indices))
+    numbers: np.ndarray = np.arange(result.size)
+    places: np.ndarray = np.asarray(numbers.reshape(result.shape)[indices])
     found = np.broadcast_to(np.asarray(values), places.shape).ravel()
     flat: list[int] = places.ravel().tolist()
     first = sorted({place: k for k, place in reversed(list(enumerate(flat)))}.values())
