@@ -8,8 +8,8 @@ import numpy as np
 
 from .eager import Array, asarray
 from .generators import Conflict
+from .scatter_semantics import same_place
 from .scatters import conflict_of
-from .semantics import same_place
 
 
 def scatter(x: object, indices: Any, values: object, conflict: str) -> Array:

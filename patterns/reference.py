@@ -36,7 +36,7 @@ from ..staging.nodes import (
 )
 from ..staging.nodes import Index as Read
 from ..staging.types import Array, Scalar, Type
-from . import semantics
+from . import scatter_semantics, semantics
 from .generators import (
     BucketCollect,
     BucketReduce,
@@ -286,7 +286,7 @@ def _fold(machine: Machine, generator: Fold, extents: Extents, at: At, where: Pl
 def _scatter(
     machine: Machine, generator: Scatter, extents: Extents, at: At, where: Places
 ) -> Values:
-    result = semantics.scatter(
+    result = scatter_semantics.scatter(
         extents,
         _updates(machine, generator, at),
         machine.array(generator.init),

@@ -41,7 +41,6 @@ from ..staging.errors import (
 )
 from ..staging.locations import Location
 from ..staging.nodes import Bounds, ErrorKind
-from .generators import Conflict
 from .reducers import Order
 
 Index = tuple[int, ...]
@@ -67,7 +66,6 @@ _CHECKS: dict[ErrorKind, type[ParloomError]] = {
 EMPTY_REDUCTION = "zero-size array to reduction operation {name} which has no identity"
 EMPTY_POSITION = "attempt to get {name} of an empty sequence"
 OUT_OF_BOUNDS = "index {index} is out of bounds for axis {axis} with size {size}"
-SAME_PLACE = "values {0} and {1} both go to place {2}, where each place takes one"
 
 
 def failed_check(kind: ErrorKind, message: str, where: Where) -> ParloomError:
@@ -216,45 +214,6 @@ def fold(
     if folded is None:
         return start() if begin is None else begin.copy()
     return folded if begin is None or whole else join(begin.copy(), folded)
-
-
-def scatter(
-    extents: Extents,
-    update: Callable[[Index], tuple[Index, Any]],
-    begin: np.ndarray,
-    *,
-    rank: int = 1,
-    cond: Condition = None,
-    conflict: Conflict = Conflict.LAST,
-    bounds: Bounds = Bounds.CHECKED,
-    where: Where = None,
-) -> np.ndarray:
-    """A copy of `begin`; for each index `location, v = update(index)` and `a[location] = v`.
-
-    A location has `rank` integers. `conflict` says what several values at one of them mean.
-
-    >>> scatter((3,), lambda i: ((i[0] % 2,), i[0]), np.zeros(2, int))
-    array([2, 1])
-    """
-    result = begin.copy()
-    shape = begin.shape[:rank]
-    taken: dict[Index, int] = {}
-    for number, index in enumerate(indices(extents)):
-        if cond is not None and not cond(index):
-            continue
-        location, value = update(index)
-        check_inside(location, shape, bounds, where)
-        earlier = taken.setdefault(location, number)
-        if earlier != number and conflict in (Conflict.UNIQUE, Conflict.PROVEN):
-            raise same_place(earlier, number, int(np.ravel_multi_index(location, shape)), where)
-        if earlier == number or conflict is Conflict.LAST:
-            result[location] = value
-    return result
-
-
-def same_place(earlier: int, later: int, place: int, where: Where = None) -> CheckFailed:
-    """The error of two values for one place, given by numbers in C order."""
-    return CheckFailed(SAME_PLACE.format(earlier, later, place), where=where)
 
 
 def scan(

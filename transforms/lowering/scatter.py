@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...patterns.generators import Conflict, MultiLoop, Scatter
-from ...patterns.semantics import SAME_PLACE
+from ...patterns.scatter_semantics import SAME_PLACE
 from ...staging import primitives as p
 from ...staging.nodes import Bounds, ErrorKind, Stmt, Var
 from ...staging.types import Array
