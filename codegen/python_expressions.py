@@ -28,7 +28,10 @@ _UNARY = 11
 _SELECT = 0
 
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
-_NUMPY = {p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE}
+_NUMPY = {
+    p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE, p.COPYSIGN,
+    p.NEXTAFTER, p.FMOD,
+}  # fmt: skip
 # Helper functions that depend on the kind of the operands.
 _BY_KIND = {
     ("floor_divide", "i"): "floor_divide",

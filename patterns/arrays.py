@@ -15,15 +15,16 @@ import numpy as np
 from ..staging import arithmetic, reps, scalars
 from ..staging.cells import Cell
 from ..staging.context import trace
-from ..staging.errors import StagingTypeError
+from ..staging.errors import Limitation, StagingTypeError
 from ..staging.nodes import Bounds, Index, Operand, operand_dim
 from ..staging.scalars import ScalarRep
 from ..staging.types import Array, Scalar
 from . import emit, sizes
-from .aggregates import Aggregates, axis_number
+from .aggregates import Aggregates
 from .collections import Rows
 from .conversions import as_array
 from .products import matmul
+from .reductions import axis_number
 from .sizes import Size
 from .views import View
 
@@ -36,6 +37,11 @@ def _in_place(ufunc: np.ufunc) -> Callable[[ArrayRep, object], ArrayRep]:
         return self
 
     return method
+
+
+def _only_c(order: str) -> None:
+    if order not in ("C", "K", "A"):
+        raise Limitation(f"order={order!r}", instead="x.T for the order of Fortran")
 
 
 class ArrayRep(arithmetic.Arithmetic, Aggregates):
@@ -163,6 +169,33 @@ class ArrayRep(arithmetic.Arithmetic, Aggregates):
         return self.transpose()
 
     @property
+    def mT(self) -> ArrayRep:
+        """The last two axes exchanged, a view."""
+        order = list(range(self.ndim))
+        order[-2:] = order[-1], order[-2]
+        return self.transpose(order)
+
+    @property
+    def real(self) -> Any:
+        """The real parts: real numbers themselves."""
+        return np.real(cast(Any, self))
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts: zeros for real numbers."""
+        return np.imag(cast(Any, self))
+
+    def conjugate(self) -> Any:
+        """The complex conjugates: real numbers themselves."""
+        return arithmetic.apply_ufunc(np.conjugate, (self,))
+
+    conj = conjugate
+
+    def fill(self, value: object) -> None:
+        """Every element becomes the value."""
+        self[...] = value
+
+    @property
     def rows(self) -> Rows:
         """The collection of rows: x[0], x[1], ..."""
         return self._along(0, "rows")
@@ -203,13 +236,28 @@ class ArrayRep(arithmetic.Arithmetic, Aggregates):
         """The array in a cell of its own."""
         return ArrayRep.of(self.operand)
 
-    def ravel(self) -> ArrayRep:
-        """The elements in C order, as a vector (always a new array here)."""
-        from .indexing import raveled
+    def reshape(self, *shape: Any, order: str = "C") -> ArrayRep:
+        """The elements, in C order, in another shape of as many; one size may be -1. A view where
+        NumPy has one.
+        """
+        from .reshaping import reshape
 
-        return raveled(self)
+        _only_c(order)
+        return reshape(self, shape[0] if len(shape) == 1 else shape)
 
-    flatten = ravel
+    def ravel(self, order: str = "C") -> ArrayRep:
+        """The elements in C order, as a vector; a view where they lie so."""
+        from .reshaping import ravel
+
+        _only_c(order)
+        return ravel(self)
+
+    def flatten(self, order: str = "C") -> ArrayRep:
+        """A copy of the elements in C order, as a vector."""
+        from .reshaping import flatten
+
+        _only_c(order)
+        return flatten(self)
 
     def clip(self, min: object = None, max: object = None) -> Any:
         """Elements moved into min..max."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..staging.arithmetic import apply_ufunc
 from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand, size_operand
 from ..staging.primitives import Primitive
@@ -67,6 +68,16 @@ def flat_index(domain: Sequence[Size], indices: Sequence[ScalarRep]) -> Operand:
     for size, index in zip(domain[1:], indices[1:], strict=True):
         position = sizes.add(sizes.multiply(position, size), index.operand)
     return position
+
+
+def lifted(value: object) -> Any:
+    """The value as a Rep, for code that is written with operators and NumPy's functions."""
+    return lift(value)
+
+
+def apply(ufunc: np.ufunc, *inputs: object) -> Any:
+    """A ufunc of values of which some may be staged."""
+    return apply_ufunc(ufunc, inputs)
 
 
 def as_array(value: Rep) -> ArrayRep:

@@ -11,7 +11,7 @@ import numpy as np
 from ..staging import arithmetic, reps, scalars
 from ..staging.context import trace
 from ..staging.narrowing import UNCHECKED, needs_check
-from ..staging.primitives import BY_UFUNC, Primitive
+from ..staging.primitives import BY_UFUNC, Primitive, ufunc_loop
 from ..staging.reps import Rep
 from ..staging.scalars import ScalarRep
 from . import emit, sizes
@@ -82,11 +82,10 @@ def _checked_once(ufunc: np.ufunc, inputs: tuple[Rep, ...]) -> tuple[Rep, ...]:
     """The inputs; Python integers that the loop's type may not hold are checked before the loop,
     for empty arrays too.
     """
-    primitive = BY_UFUNC.get(ufunc)
-    if primitive is None or primitive in UNCHECKED:
+    if BY_UFUNC.get(ufunc) in UNCHECKED:
         return inputs
     try:
-        loop = primitive.loop(tuple(emit.element_type(rep.type) for rep in inputs))
+        loop, _ = ufunc_loop(ufunc, tuple(emit.element_type(rep.type) for rep in inputs))
     except TypeError:
         return inputs  # refused below, with the types' names
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..staging.scalars import ScalarRep
-from . import emit, sizes
+from . import emit
 from .arrays import ArrayRep
 from .conversions import as_array
 from .keys import Along, Selected, nonzero, select
@@ -49,15 +49,4 @@ def compress(x: ArrayRep, mask: ArrayRep, axis: int) -> ArrayRep:
     return as_array(emit.collect_if(mask.sizes, mask.element, rows))
 
 
-def raveled(x: ArrayRep) -> ArrayRep:
-    """The elements in C order, as a vector."""
-    if x.ndim == 1:
-        return x.copy()
-
-    def element(flat: ScalarRep) -> ScalarRep:
-        return x.element(*sizes.unraveled(flat.operand, x.sizes))
-
-    return as_array(emit.collect((sizes.product(x.sizes),), element))
-
-
-__all__ = ["compress", "gather", "raveled", "read"]
+__all__ = ["compress", "gather", "read"]

@@ -142,6 +142,23 @@ def product(sizes: Sequence[Size]) -> Size:
     return total
 
 
+def check_inside(index: Operand, size: Size, message: str) -> None:
+    """Raises IndexError, when the program runs, unless 0 <= index < size."""
+    low = arithmetic(p.GREATER_EQUAL, index, size_operand(0))
+    high = arithmetic(p.LESS, index, size)
+    trace().emit(Check(arithmetic(p.LOGICAL_AND, low, high), ErrorKind.INDEX, message))
+
+
+def product_key(shape: Sequence[Size]) -> tuple[int, tuple[Size, ...]]:
+    """The static part of a shape's product, and the sizes that are not static, in a fixed order."""
+    known, rest = 1, list[Size]()
+    for size in map(trace().canonical, shape):
+        number = static(size)
+        known = known * number if number is not None else known
+        rest += [size] if number is None else []
+    return known, tuple(sorted(rest, key=id))
+
+
 def as_operand(value: Size | int) -> Size:
     """A Python integer as a size operand."""
     return size_operand(value) if isinstance(value, int) else value

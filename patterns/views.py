@@ -23,6 +23,7 @@ from ..staging.context import trace
 from ..staging.dataclass import dataclass
 from ..staging.errors import ShapeError
 from ..staging.nodes import Operand, size_operand
+from ..staging.scalars import ScalarRep
 from . import sizes
 from .sizes import Size
 
@@ -50,10 +51,13 @@ Place = Fixed | Span
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`shape` has a size for each axis of the view, `places` a place for each axis of the base."""
+    """`shape` has a size for each axis of the view, `places` a place for each axis of the base;
+    with `under` the base is not the array itself but a reshaped view of it.
+    """
 
     shape: tuple[Size, ...]
     places: tuple[Place, ...]
+    under: Reshape | None = None
 
     @staticmethod
     def whole(shape: Sequence[Size]) -> View:
@@ -61,7 +65,16 @@ class View:
         zero = size_operand(0)
         return View(tuple(shape), tuple(Span(axis, zero, 1) for axis in range(len(shape))))
 
+    @staticmethod
+    def reshaped(under: Reshape) -> View:
+        """The whole of a reshaped view."""
+        return replace(View.whole(under.shape), under=under)
+
     def is_whole(self, base: Sequence[Size]) -> bool:
+        """Whether this is the whole array of shape `base`, axis by axis."""
+        return self.under is None and self.is_whole_of(base)
+
+    def is_whole_of(self, base: Sequence[Size]) -> bool:
         """Whether this is the whole base of shape `base`, axis by axis."""
         if len(self.shape) != len(self.places):
             return False
@@ -80,12 +93,36 @@ class View:
             known = not inside or inside[place.axis]
             return _affine(place, indices[place.axis], None if known else self.shape[place.axis])
 
-        return tuple(map(base, self.places))
+        places = tuple(map(base, self.places))
+        if self.under is None:
+            return places
+        self._check_inside(indices)
+        return self.under.locate(places)
+
+    def _check_inside(self, indices: Sequence[Operand]) -> None:
+        """Before indices become a position in another shape, where one that is outside may be
+        inside.
+        """
+        assert self.under is not None
+        meeting = [*zip(indices, self.shape, strict=True)]
+        for place, size in zip(self.places, self.under.shape, strict=True):
+            if isinstance(place, Fixed) and not place.proven:
+                meeting.append((place.index, size))
+        for index, size in meeting:
+            if not sizes.in_range(ScalarRep(index), size):
+                sizes.check_inside(index, size, "index is out of bounds")
+
+    def levels(self, array: Sequence[Size]) -> list[tuple[View, Sequence[Size]]]:
+        """This view and those below it, down to the array, each with the shape of its base."""
+        if self.under is None:
+            return [(self, array)]
+        return [(self, self.under.shape), *self.under.view.levels(array)]
 
     @property
     def proven(self) -> bool:
         """Whether indices inside the view are known to be inside the base."""
-        return all(place.proven for place in self.places if isinstance(place, Fixed))
+        own = all(place.proven for place in self.places if isinstance(place, Fixed))
+        return own and (self.under is None or self.under.view.proven)
 
     # Views of views.
 
@@ -98,7 +135,7 @@ class View:
             return replace(span, axis=span.axis - (span.axis > axis))
 
         shape = self.shape[:axis] + self.shape[axis + 1 :]
-        return View(shape, self._spans(place))
+        return replace(self, shape=shape, places=self._spans(place))
 
     def slice(self, axis: int, start: Operand, step: int, size: Size) -> View:
         """`size` indices of `axis`, from `start` by `step`; all of them must be inside."""
@@ -110,17 +147,19 @@ class View:
             return Span(axis, _affine(span, start), span.step * step, span.sliced or not whole)
 
         shape = self.shape[:axis] + (size,) + self.shape[axis + 1 :]
-        return View(shape, self._spans(place))
+        return replace(self, shape=shape, places=self._spans(place))
 
     def insert(self, axis: int) -> View:
         """The view with a new axis of size 1 before `axis`."""
         shape = self.shape[:axis] + (size_operand(1),) + self.shape[axis:]
-        return View(shape, self._spans(lambda s: replace(s, axis=s.axis + (s.axis >= axis))))
+        places = self._spans(lambda s: replace(s, axis=s.axis + (s.axis >= axis)))
+        return replace(self, shape=shape, places=places)
 
     def permute(self, order: Sequence[int]) -> View:
         """The view whose axis k is the old axis `order[k]`."""
         shape = tuple(self.shape[old] for old in order)
-        return View(shape, self._spans(lambda s: replace(s, axis=order.index(s.axis))))
+        places = self._spans(lambda s: replace(s, axis=order.index(s.axis)))
+        return replace(self, shape=shape, places=places)
 
     def broadcast(self, shape: Sequence[Size], what: str) -> View:
         """The view stretched to `shape`: axes are added in front, those of static size 1 repeat."""
@@ -144,10 +183,67 @@ class View:
             wanted if axis < added or axis - added in stretched else self.shape[axis - added]
             for axis, wanted in enumerate(shape)
         )
-        return View(kept, self._spans(place))
+        return replace(self, shape=kept, places=self._spans(place))
 
     def _spans(self, change: Callable[[Span], Place]) -> tuple[Place, ...]:
         return tuple(change(q) if isinstance(q, Span) else q for q in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """A view's elements, in C order, in another shape of as many."""
+
+    view: View
+    shape: tuple[Size, ...]
+
+    def locate(self, indices: Sequence[Operand]) -> tuple[Operand, ...]:
+        """The array's indices for indices of the shape."""
+        return self.view.locate(regrouped(indices, self.shape, self.view.shape))
+
+
+def regrouped(
+    indices: Sequence[Operand], old: Sequence[Size], new: Sequence[Size]
+) -> tuple[Operand, ...]:
+    """The indices, in a shape, of the element that has the given ones in another."""
+    found: list[Operand] = [size_operand(0)] * len(new)
+    for here, there in runs(old, new):
+        flat = size_operand(0)
+        for axis in here:
+            flat = sizes.add(sizes.multiply(flat, old[axis]), indices[axis])
+        for axis in reversed(there[1:]):
+            found[axis] = sizes.arithmetic(p.REMAINDER, flat, new[axis])
+            flat = sizes.arithmetic(p.FLOOR_DIVIDE, flat, new[axis])
+        found[there[0]] = flat
+    return tuple(found)
+
+
+def runs(old: Sequence[Size], new: Sequence[Size]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The shortest runs of axes of two shapes that have as many elements, pair by pair; axes of
+    size 1 are in none.
+    """
+    rests = [[k for k, size in enumerate(s) if not sizes.is_one(size)] for s in (old, new)]
+    found: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    while any(rests):
+        lengths = _first_run([old[k] for k in rests[0]], [new[k] for k in rests[1]])
+        found.append((tuple(rests[0][: lengths[0]]), tuple(rests[1][: lengths[1]])))
+        rests = [rest[n:] for rest, n in zip(rests, lengths, strict=True)]
+    return found
+
+
+def _first_run(a: Sequence[Size], b: Sequence[Size]) -> tuple[int, int]:
+    """How many of the first sizes of each shape have the same product, as few as can be; all where
+    that is not known of fewer.
+    """
+    for total in range(2, len(a) + len(b)):
+        for m in range(1, total):
+            if m <= len(a) and total - m <= len(b):
+                if _as_many(a[:m], b[: total - m]) and _as_many(a[m:], b[total - m :]):
+                    return m, total - m
+    return len(a), len(b)
+
+
+def _as_many(a: Sequence[Size], b: Sequence[Size]) -> bool:
+    return sizes.product_key(a) == sizes.product_key(b)
 
 
 def _affine(span: Span, index: Operand, size: Size | None = None) -> Operand:

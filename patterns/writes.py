@@ -21,8 +21,6 @@ from ..staging.errors import StagingTypeError
 from ..staging.nodes import (
     Apply,
     Bounds,
-    Check,
-    ErrorKind,
     ForLoop,
     If,
     Index,
@@ -39,7 +37,7 @@ from .arrays import ArrayRep
 from .conversions import as_array
 from .scatters import write_at
 from .sizes import Size
-from .views import Fixed, Place, Span, View
+from .views import Fixed, Place, Span, View, regrouped
 
 NewValue = Callable[..., ScalarRep]
 
@@ -69,12 +67,28 @@ def write(x: ArrayRep, key: object, value: object) -> None:
 def update(x: ArrayRep, ufunc: np.ufunc, other: object) -> None:
     """`x op= other`; the result must fit x's dtype as NumPy demands."""
     result = apply_ufunc(ufunc, (x, other))
+    _store_fitting(
+        x, result, f"np.{ufunc.__name__} in place", f"x = x {ufunc.__name__} y makes a new array"
+    )
+
+
+def store_result(out: object, result: Any, name: str) -> Any:
+    """`name(..., out=out)`: the result written to the array, which is returned."""
+    if not isinstance(out, ArrayRep):
+        raise StagingTypeError(
+            f"{name} with out= of {type(out).__name__}", instead="a staged array"
+        )
+    sizes.unify_shapes(out.sizes, as_array(result).sizes, f"{name} with out=")
+    _store_fitting(out, result, name, "no out=")
+    return out
+
+
+def _store_fitting(x: ArrayRep, result: Rep, what: str, instead: str) -> None:
     element = emit.element_type(result.type)
     if not np.can_cast(element.dtype, x.dtype, "same_kind"):
         raise StagingTypeError(
-            f"np.{ufunc.__name__} in place gives {element}, which does not fit an array of "
-            f"{x.scalar}",
-            instead=f"x = x {ufunc.__name__} y makes a new array; x.astype(...) converts",
+            f"{what} gives {element}, which does not fit an array of {x.scalar}",
+            instead=f"{instead}; x.astype(...) converts",
         )
     if _is_part(x):
         _store(x, result)
@@ -92,9 +106,9 @@ def _is_part(target: ArrayRep) -> bool:
     def moves(operand: Operand) -> bool:
         return isinstance(operand, Var) and builder.depth(operand) >= loops[0]
 
-    view = target.view
     return any(
         isinstance(place, Fixed) or moves(place.start) or moves(view.shape[place.axis])
+        for view, _ in target.view.levels(target.cell.shape)
         for place in view.places
     )
 
@@ -172,15 +186,21 @@ def _merged(target: ArrayRep, new: NewValue, base: Sequence[ScalarRep], scalar: 
 
 def _inverse(target: ArrayRep, base: Sequence[ScalarRep]) -> tuple[ScalarRep, list[Operand]]:
     """Whether the target's view has these base indices, and the view's indices where it has."""
-    view = target.view
-    indices: dict[int, Operand] = {}
     hits: list[Operand] = []
-    for place, size, index in zip(view.places, target.cell.shape, base, strict=True):
-        _invert(place, size, index.operand, view, indices, hits)
+    places = [i.operand for i in base]
+    below: View | None = None
+    for view, shape in reversed(target.view.levels(target.cell.shape)):
+        if below is not None:
+            places = list(regrouped(places, below.shape, shape))
+        indices: dict[int, Operand] = {}
+        for place, size, index in zip(view.places, shape, places, strict=True):
+            _invert(place, size, index, view, indices, hits)
+        places = [indices.get(axis, size_operand(0)) for axis in range(len(view.shape))]
+        below = view
     found: Any = ScalarRep(emit.condition(True))
     for hit in hits:
         found = scalar_ufunc(np.logical_and, (found, ScalarRep(hit)))
-    return found, [indices.get(axis, size_operand(0)) for axis in range(len(view.shape))]
+    return found, places
 
 
 def _invert(
@@ -243,10 +263,7 @@ def _check_inside(x: ArrayRep, view: View) -> None:
     """Run-time integers in a write's key must be inside: a write elsewhere is no read that would
     find out.
     """
-    for place, size in zip(view.places, x.cell.shape, strict=True):
-        if not isinstance(place, Fixed) or place.proven:
-            continue
-        low = _apply(p.GREATER_EQUAL, place.index, size_operand(0))
-        high = _apply(p.LESS, place.index, size)
-        inside = _apply(p.LOGICAL_AND, low, high)
-        trace().emit(Check(inside, ErrorKind.INDEX, "index is out of bounds in an assignment"))
+    for level, shape in view.levels(x.cell.shape):
+        for place, size in zip(level.places, shape, strict=True):
+            if isinstance(place, Fixed) and not place.proven:
+                sizes.check_inside(place.index, size, "index is out of bounds in an assignment")

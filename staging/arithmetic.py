@@ -15,6 +15,7 @@ from .reps import Rep, can_lift, kind_of, lift, strong, trap, unknown_attribute
 Handler = Callable[[np.ufunc, tuple[Any, ...]], Rep]
 _handlers: dict[bool, Handler] = {}
 _ufunc_methods: dict[str, Callable[..., object]] = {}
+_compositions: dict[np.ufunc, Callable[..., object]] = {}
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -25,10 +26,22 @@ def register_ufuncs(handler: Handler, *, numbers: bool) -> None:
 
 def define_ufunc_method(name: str) -> Callable[[F], F]:
     """Registers what a method of ufuncs, `np.add.accumulate` say, means on staged values; the
-    definition takes the ufunc first."""
+    definition takes the ufunc first. `__call__` is the call with options."""
 
     def register(definition: F) -> F:
         _ufunc_methods[name] = definition
+        return definition
+
+    return register
+
+
+def compose_ufunc(*ufuncs: np.ufunc) -> Callable[[F], F]:
+    """Registers what ufuncs with several results, or of whole arrays, mean: a composition of
+    others.
+    """
+
+    def register(definition: F) -> F:
+        _compositions.update(dict.fromkeys(ufuncs, definition))
         return definition
 
     return register
@@ -44,23 +57,17 @@ def numpy_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[object, ...], options: dict[str, Any]
 ) -> object:
     """What `np.add(x, y)` and the like do when an input is staged."""
-    if method in _ufunc_methods:
-        return _ufunc_methods[method](ufunc, *inputs, **_given(options))
-    if method != "__call__":
-        raise Limitation(f"np.{ufunc.__name__}.{method} is not supported on staged values")
-    left = _given(options)
-    if left:
-        raise Limitation(
-            f"np.{ufunc.__name__} with {', '.join(left)}= is not supported on staged values"
-        )
+    given = {k: v for k, v in options.items() if v is not None}
+    if method != "__call__" or given:
+        if method not in _ufunc_methods:
+            raise Limitation(f"np.{ufunc.__name__}.{method} is not supported on staged values")
+        return _ufunc_methods[method](ufunc, *inputs, **given)
+    if ufunc in _compositions:
+        return _compositions[ufunc](*inputs)
     others = [x for x in inputs if not can_lift(x)]
     if any(hasattr(type(x), "__array_ufunc__") for x in others):
         return NotImplemented
     return strong(apply_ufunc(ufunc, inputs))
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in options.items() if v is not None}
 
 
 def _check_repeated(number: object, other: object) -> None:
@@ -94,6 +101,14 @@ def _reflected(ufunc: np.ufunc) -> Any:
         return _no_operator(ufunc, other, self)
 
     return backward
+
+
+def _pair(reflected: bool) -> Any:
+    def method(self: object, other: object) -> object:
+        sides = (other, self) if reflected else (self, other)
+        return apply_ufunc(np.floor_divide, sides), apply_ufunc(np.remainder, sides)
+
+    return method
 
 
 def _no_operator(ufunc: np.ufunc, left: object, right: object) -> object:
@@ -137,6 +152,7 @@ class Arithmetic(Rep):
     __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
     __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
     __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
+    __divmod__, __rdivmod__ = _pair(False), _pair(True)
     __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
 
     if not TYPE_CHECKING:

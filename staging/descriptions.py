@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _INTERNAL = frozenset(
     {
-        "array", "at", "axis", "broadcast", "call", "cell", "count_nonzero", "domain", "element",
-        "fixed", "hint", "holds", "is_number", "of", "operand", "place", "scalar", "seen", "sizes",
-        "staged_element", "staged_length", "storage", "strong", "type", "view",
+        "array", "at", "axis", "broadcast", "call", "cell", "combined", "count_nonzero", "domain",
+        "element", "fixed", "hint", "holds", "is_number", "of", "operand", "place", "scalar",
+        "seen", "sizes", "staged_element", "staged_length", "storage", "strong", "type", "view",
     }
 )  # fmt: skip
 

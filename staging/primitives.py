@@ -66,9 +66,21 @@ def _loop(p: Primitive, args: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], S
         return _select_loop(args)
     ufunc = p.types or p.function
     assert isinstance(ufunc, np.ufunc)
+    return ufunc_loop(ufunc, args)
+
+
+def ufunc_loop(ufunc: np.ufunc, args: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], Scalar]:
+    """The types that a ufunc's arguments are cast to, and that of its (first) result, as NumPy 2
+    resolves them; TypeError without a loop.
+
+    >>> from .types import F32, WEAK_INT
+    >>> [str(t) for t in ufunc_loop(np.add, (F32, WEAK_INT))[0]]
+    ['f32', 'f32']
+    """
     weak = all(a.weak or a.dtype.kind == "b" for a in args) and any(a.weak for a in args)
     kinds = tuple(_WEAK_KIND[a.dtype.kind] if a.weak and not weak else a.dtype for a in args)
-    *ins, out = ufunc.resolve_dtypes((*kinds, None))
+    found = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+    ins, out = found[: ufunc.nin], found[ufunc.nin]
     loop = tuple(Scalar(np.dtype(d), weak and np.dtype(d).kind != "b") for d in ins)
     return loop, Scalar(np.dtype(out), weak and np.dtype(out).kind != "b")
 
@@ -129,6 +141,9 @@ NEGATIVE = Primitive("negative", np.negative, 1, "-")
 POSITIVE = Primitive("positive", np.positive, 1, "+")
 ABSOLUTE = Primitive("absolute", np.absolute, 1)
 SQUARE = Primitive("square", np.square, 1)
+COPYSIGN = Primitive("copysign", np.copysign, 2)
+NEXTAFTER = Primitive("nextafter", np.nextafter, 2, cost=20)
+FMOD = Primitive("fmod", np.fmod, 2, cost=20)
 SQRT = Primitive("sqrt", np.sqrt, 1, cost=6)
 SIGN = Primitive("sign", np.sign, 1)
 FLOOR = Primitive("floor", np.floor, 1)

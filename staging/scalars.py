@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -214,14 +215,29 @@ def lift_scalar(value: object) -> ScalarRep:
 # Ufuncs.
 
 
+ScalarDefinition = Callable[..., ScalarRep]
+_definitions: dict[np.ufunc, ScalarDefinition] = {}
+
+
+def define_ufunc(ufunc: np.ufunc) -> Callable[[ScalarDefinition], ScalarDefinition]:
+    """Registers what a ufunc without a primitive, or with conditions, means on scalars."""
+
+    def register(definition: ScalarDefinition) -> ScalarDefinition:
+        _definitions[ufunc] = definition
+        return definition
+
+    return register
+
+
 def scalar_ufunc(ufunc: np.ufunc, args: tuple[ScalarRep, ...]) -> ScalarRep:
     """A ufunc on scalar Reps."""
-    if ufunc is np.power:
-        return _power(*args)
+    if ufunc in _definitions:
+        return _definitions[ufunc](*args)
     if ufunc not in BY_UFUNC:
+        known = [u.__name__ for u in (*BY_UFUNC, *_definitions)]
         raise Limitation(
             f"np.{ufunc.__name__} is not supported on staged values",
-            instead=instead_of(ufunc.__name__, [u.__name__ for u in BY_UFUNC], "np.{}"),
+            instead=instead_of(ufunc.__name__, known, "np.{}"),
         )
     return apply_primitive(BY_UFUNC[ufunc], *args)
 
@@ -229,6 +245,7 @@ def scalar_ufunc(ufunc: np.ufunc, args: tuple[ScalarRep, ...]) -> ScalarRep:
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
 
 
+@define_ufunc(np.power)
 def _power(base: ScalarRep, exponent: ScalarRep) -> ScalarRep:
     """NumPy's fast paths: x**2 is x*x, x**1 is x. Integers refuse negative exponents: known ones
     now, others when the program runs.

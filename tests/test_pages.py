@@ -16,7 +16,6 @@ import pytest
 
 import parloom as pm
 from parloom.dsls import optiml as ml
-from parloom.staging import numpy_functions, primitives
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
@@ -55,18 +54,6 @@ def test_every_name_of_optiml_is_explained() -> None:
     page = text_of("docs/optiml.md")
     missing = [name for name in ml.__all__ if f"ml.{name}" not in page]
     assert missing == []
-
-
-def test_the_functions_of_numpy_are_listed() -> None:
-    page = text_of("docs/getting-started.md")
-    section = page.partition("## NumPy's functions")[2].partition("So do the methods")[0]
-    listed = re.findall(r"`([\w.]+)`", section)
-    ufuncs = {u.__name__ for u in primitives.BY_UFUNC}
-    functions = {
-        numpy_functions.full_name(f).removeprefix("np.") for f in numpy_functions._functions
-    }
-    assert len(listed) == len(set(listed))
-    assert set(listed) == ufuncs | functions
 
 
 # The excerpts of ARCHITECTURE.md.

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...staging import primitives as p
 from ...staging.arithmetic import apply_ufunc
 from ...staging.context import trace
 from ...staging.errors import StagingTypeError
@@ -173,21 +172,3 @@ def _float_range(start: ScalarRep, stop: ScalarRep, step: ScalarRep, dtype: Any)
 
 def _size_of(count: ScalarRep) -> Operand:
     return trace().emit_size(Cast(count.operand, INDEX))
-
-
-@define_function(np.diag)
-def diag(v: object, k: int = 0) -> ArrayRep:
-    """A vector as the main diagonal of a matrix, or a matrix's main diagonal as a vector."""
-    x = as_array(lift(v))
-    if k != 0 or x.ndim > 2:
-        raise StagingTypeError("np.diag takes a vector or a matrix, and its main diagonal only")
-    if x.ndim == 2:
-        length = sizes.arithmetic(p.MINIMUM, *x.sizes)
-        return as_array(emit.array((length,), lambda *i: x.element(*i, *i)))
-    zero = cast(constant(0), x.scalar)
-
-    def element(i: ScalarRep, j: ScalarRep) -> ScalarRep:
-        on = apply_ufunc(np.equal, (i, j))
-        return select(sizes.scalar_of(on, "a condition"), x.element(i), zero)
-
-    return as_array(emit.array((x.sizes[0], x.sizes[0]), element))

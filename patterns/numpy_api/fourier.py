@@ -13,9 +13,9 @@ from ...staging.errors import StagingTypeError
 from ...staging.numpy_functions import define_function
 from ...staging.reps import lift
 from .. import sizes
-from ..aggregates import axis_number
 from ..conversions import as_array
 from ..library_calls import call_one
+from ..reductions import axis_number
 from ..routines.fourier import Fourier
 from ..sizes import Size
 

@@ -17,10 +17,10 @@ from ...staging.scalars import ScalarRep, select
 from ...staging.scalars import cast as cast_scalar
 from ...staging.types import Scalar
 from .. import emit, sizes
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array, with_axes
 from ..elementwise import broadcast_shapes
+from ..reductions import axis_number
 from ..sizes import Size
 
 

@@ -14,10 +14,10 @@ from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep
 from .. import sizes
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array, with_axes
 from ..library_calls import as_floats, as_number, call, call_one
+from ..reductions import axis_number
 from ..routines import linear_algebra as lapack
 
 
@@ -241,7 +241,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     return found[tuple(0 if k in axes else slice(None) for k in range(x.ndim))]
 
 
-@define_function(np.trace, np.linalg.trace)
+@define_function(np.linalg.trace)
 def trace_of(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of a diagonal of the matrices along two axes."""
     x = as_array(lift(a))

@@ -31,6 +31,12 @@ FUNCTIONS: Mapping[Callable[..., Any], bool] = {
     np.searchsorted: False,
     np.trace: False,
     np.compress: True,
+    np.repeat: False,
+    np.round: False,
+    np.squeeze: False,
+    np.swapaxes: False,
+    np.diagonal: False,
+    np.trace: False,
 }
 """The functions, and whether they take the array as their second argument."""
 

@@ -15,9 +15,9 @@ from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep
 from .. import products
-from ..aggregates import axis_number
 from ..contractions import Factor, Labels, contract
 from ..conversions import as_array, strong, with_axes
+from ..reductions import axis_number
 
 
 def _scaled(left: Rep, right: Rep) -> Any:

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...staging.errors import Limitation
 from ...staging.numpy_functions import define_function
-from ..conversions import with_axes
+from ..arrays import ArrayRep
+from ..conversions import apply, with_axes
+from ..reductions import NOT_GIVEN, Options
 
-_PARAMETERS: dict[str, tuple[tuple[Callable[..., Any], ...], str]] = {
-    "sum": ((np.sum,), "axis dtype out keepdims initial where"),
-    "prod": ((np.prod,), "axis dtype out keepdims initial where"),
-    "mean": ((np.mean,), "axis dtype out keepdims"),
-    "min": ((np.min, np.amin), "axis out keepdims initial where"),
-    "max": ((np.max, np.amax), "axis out keepdims initial where"),
-    "argmin": ((np.argmin,), "axis out keepdims"),
-    "argmax": ((np.argmax,), "axis out keepdims"),
-    "any": ((np.any,), "axis out keepdims where"),
-    "all": ((np.all,), "axis out keepdims where"),
-    "var": ((np.var,), "axis dtype out ddof keepdims"),
-    "std": ((np.std,), "axis dtype out ddof keepdims"),
-    "count_nonzero": ((np.count_nonzero,), "axis keepdims"),
+_METHODS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "sum": (np.sum,),
+    "prod": (np.prod,),
+    "mean": (np.mean,),
+    "min": (np.min, np.amin),
+    "max": (np.max, np.amax),
+    "argmin": (np.argmin,),
+    "argmax": (np.argmax,),
+    "any": (np.any,),
+    "all": (np.all,),
+    "var": (np.var,),
+    "std": (np.std,),
+    "count_nonzero": (np.count_nonzero,),
 }
-"""The method's name -> the functions, and what they take after the array, in order."""
+"""The method's name -> the functions, which take its arguments after the array."""
 
 
-def _reduction(name: str, parameters: tuple[str, ...]) -> Callable[..., Any]:
+def _reduction(name: str) -> Callable[..., Any]:
     def call(a: object, *args: object, **options: object) -> Any:
-        given = {**dict(zip(parameters, args, strict=False)), **options}
-        kept = {k: v for k, v in given.items() if v is not None}
-        method = getattr(with_axes(a), name)
-        taken: dict[str, Any] = method.__func__.__kwdefaults__ or {}
-        refused = [k for k in kept if k not in taken and k not in ("axis", "dtype")]
-        if refused or ("dtype" in kept and name in ("var", "std")):
-            raise Limitation(f"np.{name} with {', '.join(refused or ['dtype'])}=")
-        return method(**kept)
+        given = {k: v for k, v in options.items() if v is not NOT_GIVEN}
+        return getattr(with_axes(a), name)(*args, **given)
 
+    method = getattr(ArrayRep, name)
     call.__doc__ = f"x.{name}(...)"
+    call.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     return call
 
 
-for _name, (_functions, _order) in _PARAMETERS.items():
-    define_function(*_functions)(_reduction(_name, tuple(_order.split())))
+for _name, _functions in _METHODS.items():
+    define_function(*_functions)(_reduction(_name))
+
+
+@define_function(np.ptp)
+def ptp(a: object, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The greatest element less the least one."""
+    x = with_axes(a)
+    found = apply(np.subtract, *(f(axis, keepdims=keepdims) for f in (x.max, x.min)))
+    return Options(out).stored(found, "ptp")

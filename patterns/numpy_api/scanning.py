@@ -14,9 +14,9 @@ from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep, cast, constant, select
 from ...staging.types import BOOL, Scalar
 from .. import emit, reducers
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array, with_axes
+from ..reductions import axis_number
 from ..scans import accumulated
 
 _WIDE = (np.add, np.multiply)

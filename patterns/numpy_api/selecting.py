@@ -14,11 +14,11 @@ from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep, cast, select
 from .. import emit, sizes
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array, with_axes
 from ..elementwise import broadcast_shapes, elementwise
 from ..keys import nonzero, position
+from ..reductions import axis_number
 from .joining import common, parts_of
 
 

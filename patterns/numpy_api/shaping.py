@@ -1,23 +1,31 @@
 """np.where, np.clip, and the functions that only look at an array in another way."""
 
+# NumPy's stubs do not know staged values.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ...staging.arithmetic import apply_ufunc
+from ...staging.calls import staged_callable
 from ...staging.errors import Limitation, StagingTypeError
 from ...staging.narrowing import limits, needs_check
 from ...staging.numpy_functions import define_function
-from ...staging.reps import Rep, lift
+from ...staging.primitives import join
+from ...staging.reps import lift
 from ...staging.scalars import ScalarRep, select
 from .. import emit, sizes
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
-from ..conversions import as_array
+from ..conversions import as_array, converted, strong, with_axes
 from ..elementwise import elementwise
 from ..keys import nonzero
+from ..reductions import Options, axis_number
+from .axes import moveaxis
 
 
 @define_function(np.where)
@@ -58,74 +66,100 @@ def _limit(a: object, limit: object, side: int) -> object:
 
 
 @define_function(np.round, np.around)
-def round_(a: object, decimals: int = 0) -> Rep:
-    """Rounded to the nearest even integer value, in the dtype it has."""
-    if decimals != 0:
-        raise Limitation("np.round to decimals", instead="np.rint(x * 10**d) / 10**d")
-    value = lift(a)
+def round_(a: object, decimals: int = 0, out: Any = None) -> Any:
+    """Rounded to a number of decimals, the nearest even one in the middle, in the dtype it has."""
+    value: Any = lift(a)
     kind = emit.element_type(value.type).dtype.kind
     if kind == "b":
         raise Limitation("np.round of bools", why="NumPy rounds them to float16")
-    return value if kind in "iu" else apply_ufunc(np.rint, (value,))
+    if kind in "iu" and decimals < 0:
+        raise Limitation("np.round of integers to tens", instead="x // 10**d * 10**d")
+    scale = 10.0 ** abs(decimals)
+    if kind in "iu":
+        found = value
+    elif decimals == 0:
+        found = np.rint(value)
+    elif decimals > 0:
+        found = np.rint(value * scale) / scale
+    else:
+        found = np.rint(value / scale) * scale
+    return Options(out).stored(found, "round")
 
 
-@define_function(np.diff)
-def diff(a: object, n: int = 1, axis: int = -1) -> Any:
-    """The differences between neighbours along an axis."""
-    x = as_array(lift(a))
-    if n != 1:
-        raise Limitation("np.diff with n other than 1", instead="np.diff of np.diff")
-    before = (slice(None),) * axis_number(axis, x.ndim)
-    ufunc = np.not_equal if x.dtype.kind == "b" else np.subtract
-    return apply_ufunc(ufunc, (x[(*before, slice(1, None))], x[(*before, slice(None, -1))]))
+@define_function(np.select)
+def select_(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """For each element the first choice whose condition holds."""
+    if len(condlist) != len(choicelist):
+        raise StagingTypeError("np.select takes as many conditions as choices")
+    kinds = [emit.element_type(strong(lift(v)).type) for v in choicelist]
+    to = functools.reduce(join, [*kinds, emit.element_type(lift(default).type)]).strong
+    found: Any = converted(lift(default), to)
+    for cond, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = where(cond, converted(lift(choice), to), found)
+    return found
 
 
-@define_function(np.transpose)
-def transpose(a: object, axes: Any = None) -> ArrayRep:
-    """The axes permuted, reversed by default; a view."""
-    return as_array(lift(a)).transpose(*([] if axes is None else [axes]))
+@define_function(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
+    """Functions of the elements where conditions hold, the last of several conditions that do."""
+    value: Any = lift(x)
+    conds: Any = condlist if isinstance(condlist, list | tuple) else [condlist]
+    functions = list(funclist)
+    otherwise: Any = 0
+    if len(functions) == len(conds) + 1:
+        otherwise = functions.pop()
+    if len(functions) != len(conds):
+        raise StagingTypeError("np.piecewise takes a function for each condition, and one more")
+
+    def of(f: Any) -> Any:
+        found = staged_callable(f)(value, *args, **options) if callable(f) else f
+        return converted(lift(found), emit.element_type(value.type))
+
+    found = of(otherwise)
+    for cond, f in zip(conds, functions, strict=True):
+        found = where(cond, of(f), found)
+    return found
 
 
-@define_function(np.swapaxes)
-def swapaxes(a: object, axis1: int, axis2: int) -> ArrayRep:
-    """Two axes exchanged; a view."""
-    x = as_array(lift(a))
-    order = list(range(x.ndim))
-    first, second = axis_number(axis1, x.ndim), axis_number(axis2, x.ndim)
-    order[first], order[second] = second, first
-    return x.transpose(order)
+@define_function(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: int, arr: object, *args: Any, **options: Any) -> Any:
+    """A function of the vectors along an axis: what it returns takes the axis's place."""
+    x = as_array(lift(arr))
+    place = axis_number(axis, x.ndim)
+    moved = moveaxis(x, place, -1)
+    function = staged_callable(func1d)
+
+    def vector(*i: ScalarRep) -> Any:
+        found: Any = moved
+        for index in i:
+            found = found.fixed(0, index)
+        return function(found, *args, **options)
+
+    if x.ndim == 1:
+        return vector()
+    found: Any = emit.collect(moved.sizes[:-1], vector)
+    extra = found.ndim - (x.ndim - 1)
+    if extra == 0:
+        return found
+    return moveaxis(found, range_(x.ndim - 1, found.ndim), range_(place, place + extra))
 
 
-@define_function(np.expand_dims)
-def expand_dims(a: object, axis: int) -> ArrayRep:
-    """A new axis of size 1; a view."""
-    x = as_array(lift(a))
-    return x.seen(x.view.insert(axis_number(axis, x.ndim + 1)))
-
-
-@define_function(np.squeeze)
-def squeeze(a: object, axis: int | None = None) -> Any:
-    """Without the axes of static size 1; a view."""
-    x: Any = as_array(lift(a))
-    ones = [k for k, size in enumerate(x.sizes) if sizes.is_one(size)]
-    wanted = ones if axis is None else [axis_number(axis, x.ndim)]
-    if any(k not in ones for k in wanted):
-        raise StagingTypeError("np.squeeze of an axis whose size is not 1")
-    return x[tuple(0 if k in wanted else slice(None) for k in range(x.ndim))]
-
-
-@define_function(np.flip)
-def flip(m: object, axis: int | None = None) -> Any:
-    """Reversed along an axis, along all by default; a view."""
-    x = as_array(lift(m))
-    wanted = range(x.ndim) if axis is None else [axis_number(axis, x.ndim)]
-    return x[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(x.ndim))]
+def range_(start: int, stop: int) -> tuple[int, ...]:
+    """start, ..., stop - 1"""
+    return tuple(range(start, stop))
 
 
 @define_function(np.ravel)
-def ravel(a: object) -> ArrayRep:
+def ravel(a: object, order: str = "C") -> ArrayRep:
     """The elements in C order, as a vector."""
-    return as_array(lift(a)).ravel()
+    return with_axes(a).ravel(order)
+
+
+@define_function(np.reshape)
+def reshape(a: object, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> ArrayRep:
+    """The elements, in C order, in another shape of as many."""
+    found = with_axes(a).reshape(shape, order=order)
+    return found.copy() if copy else found
 
 
 @define_function(np.shape)

@@ -13,11 +13,11 @@ from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep
 from .. import emit, sizes
-from ..aggregates import axis_number
 from ..arrays import ArrayRep
 from ..conversions import as_array, strong
 from ..elementwise import elementwise
 from ..library_calls import as_number, call_one
+from ..reductions import axis_number
 from ..routines.sorting import Argsort, Lexsort, Median, Percentile, Quantile, Sort
 from .joining import parts_of
 from .shaping import where

@@ -13,9 +13,9 @@ from ...staging.reps import lift
 from ...staging.scalars import ScalarRep, cast, constant
 from ...staging.types import Scalar
 from .. import emit, keys, scatters
-from ..aggregates import axis_number
 from ..conversions import as_array, with_axes
 from ..generators import Conflict
+from ..reductions import axis_number
 
 _MODULAR = (np.add, np.subtract, np.multiply)
 

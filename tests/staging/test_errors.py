@@ -104,8 +104,7 @@ def test_a_function_typed_at_the_prompt_is_named_as_the_reason(body: str) -> Non
 @pytest.mark.parametrize(
     ("use", "what", "instead"),
     [
-        (lambda x: x.fill(0), "ndarray.fill is not supported on staged values", "np.full"),
-        (lambda x: x.reshape(-1), "ndarray.reshape is not supported", "x.ravel()"),
+        (lambda x: x.tolist(), "ndarray.tolist is not supported", "the array itself"),
         (lambda x: x.columns, "has no attribute 'columns'", "did you mean 'cols'?"),
         (lambda x: x.group_by(x, size=2).std(), "a staged grouping has no attribute 'std'", ""),
     ],
