@@ -8,11 +8,14 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 
+import numpy as np
+
 from .dataclass import dataclass
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FOLDERS = ("staging", "patterns", "transforms", "codegen", "dsls", "parloom")
 # Generated text has no file; its name begins with "<parloom".
+_NUMPY = f"{Path(np.__file__).parent}/"
 _OURS = (*(f"{_ROOT / folder}/" for folder in _FOLDERS), "<parloom")
 
 
@@ -53,7 +56,7 @@ def is_ours(filename: str) -> bool:
 @cache
 def _is_hidden(filename: str) -> bool:
     """Whether the file is part of parloom, or one of NumPy's own Python files."""
-    return is_ours(filename) or "/numpy/" in filename
+    return is_ours(filename) or filename.startswith(_NUMPY)
 
 
 Positions = list[tuple[int | None, int | None, int | None, int | None]]

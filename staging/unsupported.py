@@ -20,7 +20,6 @@ INSTEAD: Mapping[str, str] = {
     "erf": "pm.erf(x)",
     "erfc": "pm.erfc(x)",
     "tolist": "the array itself: what the compiled function returns has tolist()",
-    "put": "np.where, or group_by(positions, size=n)",
     "dump": "the array as a result of the function",
     "tofile": "the array as a result of the function",
 }
