@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 from ..staging.context import trace
@@ -13,6 +12,7 @@ from ..staging.scalars import ScalarRep
 from ..staging.scalars import cast as cast_scalar
 from ..staging.types import I64
 from . import emit, sizes
+from .aggregates_of_groups import Aggregates
 from .collections import Collection
 from .conversions import as_array, flat_index, strong
 from .generators import BucketCollect
@@ -48,7 +48,7 @@ class Group(Collection):
         return sizes.unraveled(sizes.index_operand(ScalarRep(found)), self.source.domain)
 
 
-class Buckets:
+class Buckets(Aggregates):
     """Groups in the order in which their keys are first met; none is empty.
 
     Keys are numbers, or tuples of numbers: all NaN are one key, and 0.0 equals -0.0.
@@ -90,44 +90,6 @@ class Buckets:
     def map(self, f: Selector) -> Any:
         """`f` of each group, which is a collection: [m] of numbers, [m, d] of arrays."""
         return emit.collect((self._count,), lambda j: f(self._group(j)))
-
-    def reduce(self, f: Selector, **declared: Any) -> Any:
-        """Each group's elements combined by `f(a, b)`."""
-        return self.map(lambda group: group.reduce(f, **declared))
-
-    def sum(self, f: Selector | None = None, /) -> Any:
-        """The sum of each group, [m] or [m, d]."""
-        return self.map(lambda group: group.sum(f))
-
-    def prod(self, f: Selector | None = None, /) -> Any:
-        """The product of each group."""
-        return self.map(lambda group: group.prod(f))
-
-    def min(self, f: Selector | None = None, /) -> Any:
-        """The least element of each group."""
-        return self.map(lambda group: group.min(f))
-
-    def max(self, f: Selector | None = None, /) -> Any:
-        """The greatest element of each group."""
-        return self.map(lambda group: group.max(f))
-
-    def mean(self, f: Selector | None = None, /) -> Any:
-        """The mean of each group."""
-        return self.map(lambda group: group.mean(f))
-
-    def any(self, f: Selector | None = None, /) -> Any:
-        """Whether any element of each group is true."""
-        return self.map(lambda group: group.any(f))
-
-    def all(self, f: Selector | None = None, /) -> Any:
-        """Whether all elements of each group are true."""
-        return self.map(lambda group: group.all(f))
-
-    def count(self, predicate: Callable[..., Any] | None = None) -> Any:
-        """The number of elements of each group, or of those for which the predicate holds."""
-        if predicate is None:
-            return self.sizes.copy()
-        return self.map(lambda group: group.count(predicate))
 
     def _group(self, j: ScalarRep) -> Group:
         size = sizes.index_operand(self.sizes.element(j))

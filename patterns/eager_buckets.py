@@ -9,6 +9,7 @@ import numpy as np
 
 from ..staging.errors import ShapeError, StagingTypeError
 from . import semantics
+from .aggregates_of_groups import Aggregates
 from .eager_collections import Collection
 from .eager_patterns import Patterns, Predicate, Selector, gather, wrapped
 from .semantics import KEY_KINDS, Index
@@ -35,7 +36,7 @@ class Group(Collection):
         return np.asarray(self.source.elements()[places])
 
 
-class Buckets:
+class Buckets(Aggregates):
     """Groups in the order in which their keys are first met; none is empty.
 
     >>> from .eager import asarray
@@ -83,44 +84,6 @@ class Buckets:
     def map(self, f: Selector) -> Any:
         """`f` of each group, which is a collection: [m] of numbers, [m, d] of arrays."""
         return gather((len(self),), lambda j: f(Group(self.source, self.places[j[0]])))
-
-    def reduce(self, f: Selector, **declared: Any) -> Any:
-        """Each group's elements combined by `f(a, b)`."""
-        return self.map(lambda group: group.reduce(f, **declared))
-
-    def sum(self, f: Selector | None = None) -> Any:
-        """The sum of each group, [m] or [m, d]."""
-        return self.map(lambda group: group.sum(f))
-
-    def prod(self, f: Selector | None = None) -> Any:
-        """The product of each group."""
-        return self.map(lambda group: group.prod(f))
-
-    def min(self, f: Selector | None = None) -> Any:
-        """The least element of each group."""
-        return self.map(lambda group: group.min(f))
-
-    def max(self, f: Selector | None = None) -> Any:
-        """The greatest element of each group."""
-        return self.map(lambda group: group.max(f))
-
-    def mean(self, f: Selector | None = None) -> Any:
-        """The mean of each group."""
-        return self.map(lambda group: group.mean(f))
-
-    def any(self, f: Selector | None = None) -> Any:
-        """Whether any element of each group is true."""
-        return self.map(lambda group: group.any(f))
-
-    def all(self, f: Selector | None = None) -> Any:
-        """Whether all elements of each group are true."""
-        return self.map(lambda group: group.all(f))
-
-    def count(self, predicate: Selector | None = None) -> Any:
-        """The number of elements of each group, or of those for which the predicate holds."""
-        if predicate is None:
-            return self.sizes.copy()
-        return self.map(lambda group: group.count(predicate))
 
 
 def _key_part(value: Any) -> Any:

@@ -21,8 +21,8 @@ from ...staging.scalars import ScalarRep, cast
 from .. import emit, sizes
 from ..arrays import ArrayRep
 from ..conversions import apply, as_array, lifted, with_axes
-from ..reductions import axis_number
-from .axes import atleast_1d, axes_of, moveaxis
+from ..reductions import axes_of, axis_number
+from .axes import atleast_1d, moveaxis
 from .joining import concatenate
 
 

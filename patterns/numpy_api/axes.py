@@ -21,16 +21,7 @@ from ...staging.scalars import ScalarRep
 from .. import emit, sizes
 from ..arrays import ArrayRep
 from ..conversions import as_array, lifted, strong
-from ..reductions import axis_number
-
-
-def axes_of(axis: Any, rank: int) -> list[int]:
-    """One axis or several as numbers from 0."""
-    given: Any = axis if isinstance(axis, tuple | list) else (axis,)
-    found = [axis_number(a, rank) for a in given]
-    if len(set(found)) < len(found):
-        raise StagingTypeError("repeated axis")
-    return found
+from ..reductions import axes_of, axis_number
 
 
 @define_function(np.transpose)

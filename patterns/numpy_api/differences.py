@@ -17,7 +17,7 @@ from ...staging.primitives import ADD
 from ...staging.scalars import ScalarRep
 from .. import emit, sizes
 from ..conversions import apply, as_array, binary, lifted, with_axes
-from ..reductions import NOT_GIVEN, axis_number
+from ..reductions import NOT_GIVEN, axes_of, axis_number
 from .axes import moveaxis
 from .joining import concatenate
 
@@ -67,8 +67,7 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: int = 1) ->
     x = x if x.dtype.kind == "f" else x.astype(float)
     if edge_order != 1:
         raise Limitation("np.gradient with edge_order other than 1")
-    given = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    places = [axis_number(k, x.ndim) for k in given]
+    places = list(axes_of(axis, x.ndim))
     steps = [lifted(v) for v in (varargs or (1.0,))]
     if any(not isinstance(step, ScalarRep) for step in steps):
         raise Limitation("np.gradient with coordinates", instead="a number as the spacing")

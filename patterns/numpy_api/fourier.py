@@ -15,7 +15,7 @@ from ...staging.reps import lift
 from .. import sizes
 from ..conversions import as_array
 from ..library_calls import call_one
-from ..reductions import axis_number
+from ..reductions import axes_of, axis_number
 from ..routines.fourier import Fourier
 from ..sizes import Size
 
@@ -118,9 +118,7 @@ def _rolled(x: object, axes: Any, shift: Callable[[Any], Any]) -> Any:
     from .joining import concatenate
 
     found: Any = as_array(lift(x))
-    axes = range(found.ndim) if axes is None else axes if type(axes) is tuple else (axes,)
-    for axis in axes:
-        along = axis_number(axis, found.ndim)
+    for along in axes_of(axes, found.ndim):
         n: Any = found.shape[along]
         cut = apply_ufunc(np.subtract, (n, shift(n)))
         before = (slice(None),) * along

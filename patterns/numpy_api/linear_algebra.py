@@ -17,7 +17,7 @@ from .. import sizes
 from ..arrays import ArrayRep
 from ..conversions import as_array, with_axes
 from ..library_calls import as_floats, as_number, call, call_one
-from ..reductions import axis_number
+from ..reductions import axes_of, axis_number
 from ..routines import linear_algebra as lapack
 
 
@@ -176,7 +176,7 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     values = values.astype(np.float64) if values.dtype.kind in "biu" else values
     if axis is None and ord is not None and values.ndim > 2:
         raise ShapeError("np.linalg.norm with ord of more than two axes", instead="axis=")
-    axes = _axes(axis, values.ndim)
+    axes = axes_of(axis, values.ndim)
     if ord is None:
         return apply_ufunc(np.sqrt, (_squares(values).sum(axis=axes, keepdims=keepdims),))
     if len(axes) == 1:
@@ -184,11 +184,6 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     if len(axes) == 2:
         return _matrix_norm(values, ord, axes, keepdims)
     raise ShapeError("np.linalg.norm along more than two axes")
-
-
-def _axes(axis: Any, rank: int) -> tuple[int, ...]:
-    given: Any = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
-    return tuple(axis_number(a, rank) for a in given)
 
 
 def _squares(x: Any) -> Any:
