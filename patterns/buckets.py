@@ -89,7 +89,11 @@ class Buckets(Aggregates):
 
     def map(self, f: Selector) -> Any:
         """`f` of each group, which is a collection: [m] of numbers, [m, d] of arrays."""
-        return emit.collect((self._count,), lambda j: f(self._group(j)))
+
+        def each(j: ScalarRep) -> Any:
+            return f(self._group(j))
+
+        return emit.collect((self._count,), each)
 
     def _group(self, j: ScalarRep) -> Group:
         size = sizes.index_operand(self.sizes.element(j))

@@ -90,7 +90,10 @@ WRONG = [
         "yield a\n} (s)\n}",
         "the reducer's identity: i64~ instead of f64",
     ),
-    ("r: f64[m] = loop (i < n) {\nfold min into [m] (i: s)\n}", "a fold without an identity and without init"),
+    (
+        "r: f64[m] = loop (i < n) {\nfold min into [m] (i: s)\n}",
+        "a fold without an identity and without init",
+    ),
     ("r: f64[m] = loop (i < n) {\nfold sum into [m] (s: s)\n}", "location s is f64, not i64"),
     (
         "r: f64[m] = loop (i < n) {\nfold sum into [m] (i, i: s)\n}",
