@@ -26,15 +26,18 @@ def reshape(x: ArrayRep, shape: Any) -> ArrayRep:
     groups = runs(x.sizes, wanted)
     merges = any(len(old) > 1 for old, _ in groups)
     if merges and (x.cell.given or not _contiguous(x, [old for old, _ in groups])):
-        return _copied(x, wanted)
+        return _copied(x, wanted, any(_may_merge(x, old) for old, _ in groups if len(old) > 1))
     return x.seen(View.reshaped(Reshape(x.view, wanted)))
 
 
 def ravel(x: ArrayRep) -> ArrayRep:
     """The elements in C order, as a vector: the array's own where they lie so."""
-    if _contiguous(x, [tuple(range(x.ndim))]):
+    axes = tuple(range(x.ndim))
+    if _contiguous(x, [axes]):
         return x if x.ndim == 1 else reshape(x, (-1,))
-    return reshape(x.copy(), (-1,))
+    return _copied(
+        x, (sizes.product(x.sizes),), _may_merge(x, axes) and _steps(x, axes)[-1:] == [1]
+    )
 
 
 def flatten(x: ArrayRep) -> ArrayRep:
@@ -42,8 +45,12 @@ def flatten(x: ArrayRep) -> ArrayRep:
     return reshape(x, (-1,)).copy()
 
 
-def _copied(x: ArrayRep, shape: tuple[Size, ...]) -> ArrayRep:
-    return x.seen(View.reshaped(Reshape(x.view, shape))).copy()
+def _copied(x: ArrayRep, shape: tuple[Size, ...], perhaps: bool) -> ArrayRep:
+    """A copy; NumPy has a view here `perhaps`, when sizes or strides of the call allow one."""
+    found = x.seen(View.reshaped(Reshape(x.view, shape))).copy()
+    if perhaps:
+        found.cell.relate(x.cell)
+    return found
 
 
 def _shape(x: ArrayRep, shape: Any) -> tuple[Size, ...]:
@@ -89,6 +96,27 @@ def _check_equal(a: Operand, b: Operand) -> None:
         return
     fine = trace().emit_size(Apply(p.EQUAL, (a, b)))
     trace().emit(Check(fine, ErrorKind.VALUE, "cannot reshape the array into this shape"))
+
+
+def _may_merge(x: ArrayRep, group: Sequence[int]) -> bool:
+    """Whether the axes of a group may lie behind one another in memory, for some sizes: they have
+    the order of the base's axes, and only the last one may skip elements.
+    """
+    if x.cell.given or x.view.under is not None:
+        return True
+    found = [place.axis for place in x.view.places if isinstance(place, Span)]
+    wanted = [axis for axis in group if not sizes.is_one(x.view.shape[axis])]
+    if not set(wanted) <= set(found):  # broadcast axes may be steps of nothing, all of them
+        return True
+    in_order = [axis for axis in found if axis in wanted] == wanted
+    steps = _steps(x, wanted)
+    return in_order and all(abs(step) == 1 and step * steps[-1] > 0 for step in steps[:-1])
+
+
+def _steps(x: ArrayRep, axes: Sequence[int]) -> list[int]:
+    """By how many elements of the base's axis each axis goes on."""
+    steps = {place.axis: place.step for place in x.view.places if isinstance(place, Span)}
+    return [steps.get(axis, 0) for axis in axes if not sizes.is_one(x.view.shape[axis])]
 
 
 def _contiguous(x: ArrayRep, groups: Sequence[Sequence[int]]) -> bool:

@@ -4,8 +4,9 @@ A write puts a new value into the cell. In a staged branch or loop the cell gets
 when the block ends, and what it held at the end becomes a result of the branch, or state of the
 loop: the builder's log says which cells a block wrote to.
 
-After a branch or a loop a variable may hold either of two arrays: the two cells are `related`. A
-write to one of them cannot tell whether it changes the other, which may then not be read any more.
+After a branch or a loop a variable may hold either of two arrays, and a reshaped slice is a view or
+a copy, as sizes have it: the two cells are `related`. A write to one of them cannot tell whether it
+changes the other, which may then not be read any more.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Cell:
             raise Limitation(
                 "an array is read that may have been written to under another name",
                 where=(caller(), self.expired),
-                why="after a staged branch or loop a variable may hold either of two arrays",
+                why="two names may stand for one array, or for two: after a staged branch or "
+                "loop, or where a reshape is a view for some sizes only",
                 instead=".copy() before the write",
             )
         return self._value
