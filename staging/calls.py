@@ -23,7 +23,7 @@ from .errors import Limitation, StagingTypeError
 from .guards import check_method, guard_unrewritten
 from .libraries import is_users_function
 from .locations import is_ours
-from .mutations import Mutations
+from .mutations import Mutations, contents
 from .numpy_functions import staged_function
 from .reps import Rep
 from .signatures import misfit, written
@@ -112,7 +112,7 @@ def _with_staged_callables(f: Callable[..., Any]) -> Callable[..., Any]:
         try:
             found = f(*staged, **named)
             _check_cells(before)
-            shared.check({})
+            shared.check()
             return found
         except TypeError as error:
             reason = misfit(f, staged, named)
@@ -132,14 +132,6 @@ def _cells(values: Iterable[object]) -> _Cells:
         if isinstance(value, FunctionType) and is_users_function(value):
             for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
                 yield name, cell, contents(cell)
-
-
-def contents(cell: CellType) -> object:
-    """What a variable of an enclosing function holds, None before it is assigned."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
 
 
 def _check_cells(before: _Cells) -> None:

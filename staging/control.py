@@ -14,6 +14,7 @@ from .context import Trace, current, trace
 from .errors import UserError
 from .locations import caller
 from .loops import Loop
+from .mutations import watched
 from .nodes import Block, Const, ForLoop, Operand, Var, While
 from .reps import Rep, index_of
 from .scalars import ScalarRep, lift_scalar
@@ -49,9 +50,10 @@ def if_then_else(
     cond = decide(condition)
     if isinstance(cond, bool):
         return then() if cond else orelse()
-    branches = Branches(cond)
+    branches, outside = Branches(cond), watched("branch", then, orelse)
     for branch in (then, orelse):
         _record_branch(branches, branch, what)
+        outside.check()
     found = branches.finish({})[what]
     if isinstance(found, Undefined):
         found.where = (caller(),)

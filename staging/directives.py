@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from .assumptions import FAILURES, SLOWPATH, SPECULATE, STABLE, Leaving, Site
-from .calls import callee, contents, replace
+from .calls import callee, replace
 from .context import current, enter
 from .control import count_operand, decide
 from .errors import Limitation, StagingTypeError, UserError
@@ -21,6 +21,7 @@ from .guards import RecordingTrace
 from .iteration import StagedIterable, as_iterable, is_staged_iterable
 from .layouts import is_array, normalised
 from .locations import caller
+from .mutations import contents
 from .nodes import Check, Const, ErrorKind, Operand, size_operand
 from .primitives import EQUAL
 from .pytree import flatten, unflatten

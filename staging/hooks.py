@@ -20,6 +20,7 @@ from .guards import Cell, Global, changes, check_written, load, load_attribute
 from .iteration import comprehension, is_staged_iterable
 from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
+from .mutations import watched
 from .nodes import Check, ErrorKind
 from .regions import ForRegion, IfRegion, Obstacle, Sites, WhileRegion, refused
 from .reps import Rep
@@ -177,8 +178,10 @@ class Hooks:
         def one(part: Callable[[Iterable[object]], Iterable[object]]) -> Callable[[object], object]:
             return lambda element: next(iter(part((element,))))
 
-        test = None if holds is None else one(holds)
-        return callee(comprehension())(iterable, one(value or run), test)
+        test, outside = None if holds is None else one(holds), watched("loop", run, value, holds)
+        found = callee(comprehension())(iterable, one(value or run), test)
+        outside.check()
+        return found
 
     def iterate(self, iterable: Any) -> Iterable[object]:
         """What a comprehension iterates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, cast
 
 from . import primitives as p
@@ -11,6 +12,7 @@ from .branches import Branches
 from .context import trace
 from .control import decide, if_then_else, mark
 from .locations import caller
+from .mutations import watched
 from .nodes import Apply, Block, Cast, Operand, Stmt
 from .replay import Replay
 from .reps import Rep, lift
@@ -61,11 +63,15 @@ def _chain(first: object, rest: tuple[Thunk, ...], connective: p.Primitive) -> o
     def following() -> object:
         return _chain(rest[0](), rest[1:], connective)
 
+    outside = watched("branch", *rest)
     if cast(ScalarRep, first).dtype.kind == "b":
-        return _short_circuit(known, following, connective)
-    if goes_on:
-        return if_then_else(known, following, lambda: first)
-    return if_then_else(known, lambda: first, following)
+        found = _short_circuit(known, following, connective)
+    elif goes_on:
+        found = if_then_else(known, following, lambda: first)
+    else:
+        found = if_then_else(known, lambda: first, following)
+    outside.check()
+    return found
 
 
 def _short_circuit(cond: ScalarRep, following: Thunk, connective: p.Primitive) -> object:
@@ -141,7 +147,7 @@ def comparison(first: object, *links: tuple[str, Thunk]) -> object:
     found = compare(name, first, second)
     if not rest:
         return found
-    return conjunction(found, lambda: comparison(second, *rest))
+    return conjunction(found, partial(comparison, second, *rest))
 
 
 def compare(name: str, a: object, b: object) -> object:
