@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...staging.control import if_then_else
 from ...staging.errors import Limitation
 from ...staging.numpy_functions import define_function
 from ...staging.scalars import ScalarRep
+from .. import emit, sizes
 from ..conversions import as_array, lifted
+from ..sizes import Size
 
 
 @define_function(np.isclose)
@@ -33,22 +36,46 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 
 @define_function(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether all elements are equal. Sizes that are known only at run time must be equal."""
-    return _equal(a1, a2, equal_nan, ranks=True)
+    """Whether the shapes and all elements are equal."""
+    return _equal(lifted(a1), lifted(a2), equal_nan, broadcast=False)
 
 
 @define_function(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether all elements are equal after broadcasting."""
-    return _equal(a1, a2, equal_nan=False, ranks=False)
+    """Whether the shapes fit together, and all elements are equal after broadcasting."""
+    return _equal(lifted(a1), lifted(a2), equal_nan=False, broadcast=True)
 
 
-def _equal(a: Any, b: Any, equal_nan: bool, ranks: bool) -> Any:
-    x, y = lifted(a), lifted(b)
-    if ranks and x.ndim != y.ndim:
+def _equal(x: Any, y: Any, equal_nan: bool, broadcast: bool) -> Any:
+    """Elements are compared only where the shapes fit; whether they do may be known at run time."""
+    if x.ndim != y.ndim and not broadcast:
         return False
-    same = np.equal(x, y)
-    return np.all(same | (np.isnan(x) & np.isnan(y)) if equal_nan else same)
+
+    def same(a: Any, b: Any) -> Any:
+        found = np.equal(a, b)
+        return found | (np.isnan(a) & np.isnan(b)) if equal_nan else found
+
+    fits: Any = True
+    shape: list[Size] = list((x if x.ndim >= y.ndim else y).sizes) if x.ndim or y.ndim else []
+    for axis in range(1, min(x.ndim, y.ndim) + 1):
+        m, n = x.sizes[-axis], y.sizes[-axis]
+        if broadcast and (sizes.is_one(m) or sizes.is_one(n)):
+            shape[-axis] = n if sizes.is_one(m) else m
+        elif not sizes.same(m, n):
+            equal = x.shape[-axis] == y.shape[-axis]
+            fits = equal if fits is True else fits & equal
+    if fits is True:
+        return np.all(same(x, y))
+
+    def element(v: Any, indices: tuple[ScalarRep, ...]) -> Any:
+        behind = indices[len(indices) - v.ndim :]
+        places = [0 if sizes.is_one(n) else i for i, n in zip(behind, v.sizes, strict=True)]
+        return v[tuple(places)] if places else v
+
+    def compare() -> Any:
+        return np.all(emit.collect(shape, lambda *i: same(element(x, i), element(y, i))))
+
+    return if_then_else(fits, compare, lambda: np.False_)
 
 
 @define_function(np.isposinf)
