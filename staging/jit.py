@@ -8,7 +8,6 @@ raises before it runs.
 from __future__ import annotations
 
 import functools
-import threading
 import time
 import warnings
 import weakref
@@ -25,6 +24,7 @@ from .eager_mode import eager_call, in_eager_call, jit_disabled
 from .effects import tentative
 from .errors import Limitation, ParloomError, UserError
 from .examples import from_types
+from .forking import Lock
 from .garbage import uncollected
 from .nodes import Program
 from .options import options_now
@@ -284,7 +284,7 @@ class Jitted(Generic[P, R]):
         return reason
 
 
-_registry = threading.Lock()
+_registry = Lock()
 _all: weakref.WeakSet[Jitted[..., Any]] = weakref.WeakSet()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from .arguments import RunTime
 from .assumptions import ArgumentValue, Experience, Leaving, Plan, Site
 from .dataclass import dataclass
+from .forking import Lock
 from .guards import Guard, all_hold
 from .outputs import Outputs
 from .pytree import flatten
@@ -123,7 +123,7 @@ class Versions:
     """
 
     entries: list[Version] = field(default_factory=list[Version])
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: Lock = field(default_factory=Lock)
     experience: Experience = field(default_factory=Experience)
 
     def find(self, arguments: Sequence[RunTime], plan: Plan | None = None) -> Version | None:
