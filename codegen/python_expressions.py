@@ -30,7 +30,7 @@ _SELECT = 0
 # Primitives that NumPy and Numba compute exactly, by NumPy's name.
 _NUMPY = {
     p.SQRT, p.FLOOR, p.CEIL, p.TRUNC, p.RINT, p.ABSOLUTE, p.ISINF, p.ISFINITE, p.COPYSIGN,
-    p.NEXTAFTER, p.FMOD,
+    p.FMOD,
 }  # fmt: skip
 # Helper functions that depend on the kind of the operands.
 _BY_KIND = {

@@ -61,11 +61,14 @@ C_NAMES = {
     "arccosh": "acosh",
     "arctanh": "atanh",
     "cbrt": "cbrt",
+    "nextafter": "nextafter",
     "power": "pow",
     "erf": "erf",
     "erfc": "erfc",
 }
 TRANSCENDENTAL = frozenset(C_NAMES)
+# Of float32 these mean something else than of float64.
+_OF_EACH_DTYPE = {"nextafter"}
 _TYPES = {"float32": ("float", 32), "float64": ("double", 64)}
 
 
@@ -146,6 +149,8 @@ def routine(name: str, dtype: str) -> Routine | None:
             if found is not None:
                 return found
             break
+    if dtype == "float32" and name in _OF_EACH_DTYPE:
+        return Routine(name, dtype, f"{C_NAMES[name]}f", 0)
     return Routine(name, dtype, C_NAMES[name], 0) if dtype == "float64" else None
 
 

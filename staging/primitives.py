@@ -143,7 +143,7 @@ ABSOLUTE = Primitive("absolute", np.absolute, 1)
 SQUARE = Primitive("square", np.square, 1)
 COPYSIGN = Primitive("copysign", np.copysign, 2)
 NEXTAFTER = Primitive("nextafter", np.nextafter, 2, cost=20)
-FMOD = Primitive("fmod", np.fmod, 2, cost=20)
+FMOD = Primitive("fmod", np.fmod, 2, cost=20, types=np.arctan2)  # floats only
 SQRT = Primitive("sqrt", np.sqrt, 1, cost=6)
 SIGN = Primitive("sign", np.sign, 1)
 FLOOR = Primitive("floor", np.floor, 1)

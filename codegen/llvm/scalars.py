@@ -301,10 +301,6 @@ def _exact(name: str) -> Rule:
     return rule
 
 
-def _nextafter(e: Emitter, args: Args, dtype: Dtype) -> Value:
-    return e.call("nextafterf" if dtype == np.float32 else "nextafter", args, dtype)
-
-
 def _transcendental(name: str) -> Rule:
     """The C library's function, in float64 where it has none for float32."""
 
@@ -390,7 +386,6 @@ _RULES: dict[Primitive, Rule] = {
     p.ABSOLUTE: _absolute,
     p.SQUARE: _square,
     p.COPYSIGN: lambda e, args, dtype: e.call(_intrinsic("copysign", dtype), args, dtype),
-    p.NEXTAFTER: _nextafter,
     p.FMOD: lambda e, args, dtype: e.binary("frem", *args),
     p.SQRT: _exact("sqrt"),
     p.SIGN: _sign,
