@@ -11,6 +11,7 @@ from .codegen.runtime import threads as _threads
 from .patterns.eager import Array
 from .patterns.public import asarray, collect, erf, erfc, range, scatter
 from .staging import targets as _targets
+from .staging.annotations import INOUT as inout
 from .staging.annotations import SPECS as _SPECS
 from .staging.directives import freeze, macro, slowpath, speculate, stable, static, unroll
 from .staging.eager_mode import disable_jit
@@ -100,6 +101,7 @@ __all__ = [
     "i32",
     "i64",
     "i8",
+    "inout",
     "jit",
     "macro",
     "memory",

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ..staging import pytree
+from ..staging.eager_calls import register_eager
 from ..staging.errors import ShapeError, StagingTypeError
-from ..staging.jit import register_eager
 from ..staging.layouts import is_number_list
 from ..staging.primitives import Primitive
 from ..staging.types import Scalar
@@ -185,10 +185,17 @@ def apply_primitive(primitive: Primitive, x: object) -> Any:
 def wrap(value: object) -> Any:
     """A call's argument for eager mode: arrays and lists of numbers, also inside, as eager arrays.
 
-    They are copies, because a function never changes its arguments, staged or not.
+    They are copies, because a function changes no argument, unless it is marked (inout), staged or
+    not.
     """
     leaves, tree = pytree.flatten(value, is_number_list)
     return pytree.unflatten(tree, [_wrapped_leaf(leaf) for leaf in leaves])
+
+
+def view(value: object) -> Any:
+    """A call's argument that the function writes to: the user's own arrays, as eager ones."""
+    leaves, tree = pytree.flatten(value)
+    return pytree.unflatten(tree, [asarray(x) if _is_array(x) else x for x in leaves])
 
 
 def _wrapped_leaf(leaf: Any) -> Any:
@@ -214,6 +221,6 @@ def _unwrapped_leaf(leaf: object) -> object:
     return np.asarray(leaf) if isinstance(leaf, Collection) else leaf
 
 
-register_eager(wrap, unwrap)
+register_eager(wrap, view, unwrap)
 
 __all__ = ["Array", "apply_primitive", "asarray", "collect", "unwrap", "wrap"]

@@ -35,9 +35,9 @@ def ravel(x: ArrayRep) -> ArrayRep:
     axes = tuple(range(x.ndim))
     if _contiguous(x, [axes]):
         return x if x.ndim == 1 else reshape(x, (-1,))
-    return _copied(
-        x, (sizes.product(x.sizes),), _may_merge(x, axes) and _steps(x, axes)[-1:] == [1]
-    )
+    perhaps = _may_merge(x, axes) and _steps(x, axes)[-1:] == [1]
+    known = not x.cell.dense and x.view.is_whole(x.cell.shape)
+    return _copied(x, (sizes.product(x.sizes),), perhaps and not known)
 
 
 def flatten(x: ArrayRep) -> ArrayRep:
@@ -102,7 +102,7 @@ def _may_merge(x: ArrayRep, group: Sequence[int]) -> bool:
     """Whether the axes of a group may lie behind one another in memory, for some sizes: they have
     the order of the base's axes, and only the last one may skip elements.
     """
-    if x.cell.given or x.view.under is not None:
+    if x.cell.given or not x.cell.dense or x.view.under is not None:
         return True
     found = [place.axis for place in x.view.places if isinstance(place, Span)]
     wanted = [axis for axis in group if not sizes.is_one(x.view.shape[axis])]
@@ -122,6 +122,8 @@ def _steps(x: ArrayRep, axes: Sequence[int]) -> list[int]:
 def _contiguous(x: ArrayRep, groups: Sequence[Sequence[int]]) -> bool:
     """Whether the axes of each group lie behind one another in memory, without gaps."""
     view, base = x.view, x.cell.shape
+    if not x.cell.dense:
+        return False
     if view.under is not None:
         under = view.under
         whole = view.is_whole_of(under.shape)

@@ -2,8 +2,8 @@
 new ones.
 
 Every view of the cell sees the write, as in NumPy. In a loop, elements are replaced one by one
-(`Update`). Keys with arrays of positions are in scatters.py. The arguments of a staged function are
-never written to, and a pattern's function cannot write to an array from outside.
+(`Update`). Keys with arrays of positions are in scatters.py. An argument is written to
+only where it is marked (inout), and a pattern's function cannot write to an array from outside.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
     pm.f64                  a number: a NumPy float64, or a Python number that it holds
     pm.f64["n", "d"]        an array of rank 2; an axis "n" has one size wherever the letter stands
     pm.f32[..., 3]          any rank, the last axis of size 3
+    pm.inout                an argument that the function writes to (inout.py)
+    pm.inout[pm.f64["n"]]   one of that type
 
 Written as the annotation itself, or, for type checkers, as `Annotated[pm.Array, pm.f64["n"]]`.
 """
@@ -73,6 +75,21 @@ class Spec:
         return rank >= len(dims) - 1 if ... in dims else rank == len(dims)
 
 
+@dataclass(frozen=True, slots=True)
+class Inout:
+    """The mark of a parameter that the function writes to, with its type if there is one."""
+
+    spec: Spec | None = None
+
+    def __getitem__(self, spec: Spec) -> Inout:
+        if not isinstance(spec, Spec):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise StagingTypeError(
+                f"pm.inout[{spec!r}]: not the type of an array", instead='pm.inout[pm.f64["n"]]'
+            )
+        return Inout(spec)
+
+
+INOUT = Inout()
 _SIZES = {"i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "c": (8, 16)}
 SPECS = {
     f"{kind}{8 * size}": Spec(f"{kind}{8 * size}", np.dtype(f"{kind}{size}"))
@@ -89,11 +106,13 @@ class Declared:
     """The types at a function's parameters.
 
     specs : by the parameter's position
+    inout : the positions of those that the function writes to
     """
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
-        found = ((k, _spec_of(function, name)) for k, name in enumerate(names))
-        self.specs = {k: spec for k, spec in found if spec is not None}
+        found = [_marks_of(function, name) for name in names]
+        self.specs = {k: spec for k, (spec, _) in enumerate(found) if spec is not None}
+        self.inout = frozenset(k for k, (_, inout) in enumerate(found) if inout)
         self.names = names
         self.where = _definition(inspect.unwrap(function))
 
@@ -179,14 +198,16 @@ def _definition(function: object) -> Location | None:
 _DECORATORS = 10  # lines that are looked at
 
 
-def _spec_of(function: Callable[..., Any], name: str) -> Spec | None:
+def _marks_of(function: Callable[..., Any], name: str) -> tuple[Spec | None, bool]:
+    """The type that a parameter's annotation gives, and whether it says that it is written to."""
     plain = inspect.unwrap(function)
     found: object = getattr(plain, "__annotations__", {}).get(name)
     if isinstance(found, str):
         found = _evaluated(found, plain)
-    if get_origin(found) is Annotated:
-        return next((a for a in get_args(found)[1:] if isinstance(a, Spec)), None)
-    return found if isinstance(found, Spec) else None
+    marks = get_args(found)[1:] if get_origin(found) is Annotated else (found,)
+    inouts = [mark for mark in marks if isinstance(mark, Inout)]
+    specs = [mark.spec if isinstance(mark, Inout) else mark for mark in marks]
+    return next((s for s in specs if isinstance(s, Spec)), None), bool(inouts)
 
 
 def _evaluated(text: str, function: Any) -> object:

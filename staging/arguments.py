@@ -12,6 +12,7 @@ signature depends on.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -39,20 +40,23 @@ class Binder:
 
     names : of the parameters, in order
     static : the positions of those whose value belongs to the signature
+    inout : the positions of those that the function writes to; those marked by an annotation are
+        among them once arguments were bound
     takes_out : whether the function has a parameter for `out` of its own
     """
 
-    def __init__(self, function: Callable[..., Any], static_argnames: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnames: Sequence[str] = (),
+        inout: Sequence[str] = (),
+    ) -> None:
         self.signature = inspect.signature(function)
         parameters = tuple(self.signature.parameters.values())
         self.names = tuple(p.name for p in parameters)
-        unknown = [n for n in static_argnames if n not in self.names]
-        if unknown:
-            raise UnknownNameError(
-                f"static_argnames names {unknown[0]!r}, which is no parameter",
-                instead=f"one of {', '.join(self.names)}",
-            )
-        self.static = frozenset(k for k, n in enumerate(self.names) if n in static_argnames)
+        self.static = self._positions("static_argnames", static_argnames)
+        self.inout = self._positions("inout", inout)
+        self._check_inout()
         self.kinds = tuple(p.kind for p in parameters)
         self.takes_out = "out" in self.names or inspect.Parameter.VAR_KEYWORD in self.kinds
         self._positional = all(
@@ -89,7 +93,30 @@ class Binder:
         found = Declared(self._function, self.names)
         self._unread = False
         self._declared = found if found.specs else None
+        self.inout |= found.inout
+        self._check_inout()
         return found
+
+    def _positions(self, option: str, chosen: Sequence[str]) -> frozenset[int]:
+        """The parameters that an option of `jit` names."""
+        for name in chosen:
+            if name not in self.names:
+                near = difflib.get_close_matches(name, self.names, n=1)
+                raise UnknownNameError(
+                    f"{option} names {name!r}, which is no parameter",
+                    instead=f"did you mean {near[0]!r}?"
+                    if near
+                    else f"one of {', '.join(self.names)}",
+                )
+        return frozenset(map(self.names.index, chosen))
+
+    def _check_inout(self) -> None:
+        for k in sorted(self.static & self.inout):
+            raise StagingTypeError(
+                f"{self.names[k]} is static, and written to (inout)",
+                why="a static value is part of the compiled function",
+                instead="one of the two",
+            )
 
     def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """Calls the function with a value for each parameter."""

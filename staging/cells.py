@@ -23,17 +23,20 @@ from .types import Array
 class Cell:
     """An array's current value, and the block in which the array was made.
 
-    given : it is an argument or an array of the surroundings, which are never written to
+    given : it is an argument or an array of the surroundings that may not be written to
+    dense : its elements surely lie behind one another in C order; False for what the user gave
+        with other strides, to be written to
     expired : the place of a write after which nobody knows what the cell holds
     related : other cells that may be this one when the program runs
     """
 
-    __slots__ = ("_scope", "_value", "expired", "given", "related")
+    __slots__ = ("_scope", "_value", "dense", "expired", "given", "related")
 
     def __init__(self, value: Operand, given: bool = False) -> None:
         assert isinstance(value.type, Array)
         self._value: Operand = value
         self.given = given
+        self.dense = True
         self.expired: Location | None = None
         self.related: set[Cell] = set()
         self._scope: Scope = trace().builder.scopes[-1]
@@ -100,8 +103,9 @@ class Cell:
         if self.given or any(other.given for other in self.related):
             raise Limitation(
                 "a write to an argument or to an array of the surroundings",
-                why="a staged function never modifies what it is given",
-                instead="b = a.copy(), then write to b and return it",
+                why="a staged function modifies only what it is told to",
+                instead="b = a.copy(), then write to b and return it; or, for the parameter a, "
+                'pm.jit(inout="a"): the call then writes to the caller\'s array',
             )
 
     def check_reachable(self) -> None:

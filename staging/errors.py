@@ -88,7 +88,7 @@ class UnknownNameError(UserError, AttributeError):
 
 
 class ReadOnlyError(UserError, ValueError):
-    """An array to write results to that may not be written to."""
+    """An array that is to be written to (`out=`, `inout`), but may not be."""
 
 
 class CheckFailed(UserError, ValueError):

@@ -20,15 +20,16 @@ from .assumptions import NOTHING_YET, SLOWPATH, AssumptionFailed, Leaving, Plan
 from .builtin_calls import callee
 from .context import current
 from .directives import on_macro
-from .eager_mode import eager_call, in_eager_call, jit_disabled
+from .eager_calls import call_eagerly
+from .eager_mode import jit_disabled
 from .effects import tentative
 from .errors import Limitation, ParloomError, UserError
 from .examples import from_types
 from .forking import Lock
 from .garbage import uncollected
+from .inout import Marked
 from .nodes import Program
 from .options import options_now
-from .outputs import deliver
 from .statistics import Signature, Stats, differences, signature
 from .targets import Executable
 from .tracebacks import trim
@@ -52,13 +53,15 @@ class Jitted(Generic[P, R]):
         options: Mapping[str, object] | None = None,
         static_argnames: Sequence[str] = (),
         pinned: bool = False,
+        inout: Sequence[str] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.target = target
         self.options: dict[str, object] = dict(options or {})
         self.static_argnames = tuple(static_argnames)
-        self._binder = Binder(function, static_argnames)
+        self.inout = tuple(inout)
+        self._binder = Binder(function, static_argnames, inout)
         self._versions: dict[Key, Versions] = {}
         self._variants: dict[tuple[object, ...], Jitted[P, R]] = {}
         self._pinned = pinned
@@ -83,6 +86,7 @@ class Jitted(Generic[P, R]):
             self = self._chosen()
         try:
             values = self._binder.bind(args, kwargs)
+            marked = Marked.of(self._binder, values) if self._binder.inout else None
             key, arguments = signature_of(values, self._binder.names, self._binder.static)
             versions = self._versions.get(key)
             found = None if versions is None else versions.find(arguments)
@@ -90,8 +94,8 @@ class Jitted(Generic[P, R]):
                 found = self._make(key, values, arguments)
             self._stats.calls += 1
             if type(found) is Compiled and found.plan is None:
-                return cast(R, found.run(arguments, out))
-            return self._tentatively(found, (key, values, arguments), (args, kwargs, out))
+                return cast(R, found.run(arguments, out, None, marked))
+            return self._tentatively(found, (key, values, arguments), (args, kwargs, out), marked)
         except BaseException as error:
             trim(error)
             raise
@@ -105,14 +109,7 @@ class Jitted(Generic[P, R]):
         return self._eager(args, kwargs, self._taken_out(kwargs))
 
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any], out: object) -> R:
-        if in_eager_call():  # inside another function's eager call: part of it
-            result: Any = self.function(*args, **kwargs)
-        else:
-            bound = enumerate(self._binder.bind(args, kwargs))
-            values = [v if k in self._binder.static else _wrap(v) for k, v in bound]
-            with eager_call():
-                result = _unwrap(self._binder.call(self.function, values))
-        return cast(R, result if out is None else deliver(out, result))
+        return cast(R, call_eagerly(self.function, self._binder, args, kwargs, out))
 
     def _taken_out(self, kwargs: dict[str, Any]) -> object:
         """Takes `out` from a call's keywords, unless it is a parameter of the function."""
@@ -168,7 +165,7 @@ class Jitted(Generic[P, R]):
         key = (pinned, target, *sorted((k, repr(v)) for k, v in options.items()))
         if key not in self._variants:
             self._variants[key] = Jitted(
-                self.function, target, options, self.static_argnames, pinned
+                self.function, target, options, self.static_argnames, pinned, self.inout
             )
         return self._variants[key]
 
@@ -195,7 +192,7 @@ class Jitted(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<pm.jit {getattr(self.function, '__qualname__', self.function)}>"
 
-    def _tentatively(self, found: Version, call: Signed, given: Given) -> R:
+    def _tentatively(self, found: Version, call: Signed, given: Given, marked: Marked | None) -> R:
         """A call whose version may turn out to rest on what does not hold: then another one runs
         in its place, and only the last one's effects happen.
         """
@@ -206,7 +203,7 @@ class Jitted(Generic[P, R]):
         while isinstance(found, Compiled):
             try:
                 with tentative():
-                    return cast(R, found.run(call[2], out, versions.experience))
+                    return cast(R, found.run(call[2], out, versions.experience, marked))
             except AssumptionFailed as failed:
                 site = found.traced.assumed.sites[failed.what]
                 self._stats.failed(site)
@@ -338,6 +335,7 @@ def jit(
     *,
     target: str = ...,
     static_argnames: str | Sequence[str] = ...,
+    inout: str | Sequence[str] = ...,
 ) -> Jitted[P, R]: ...
 @overload
 def jit(
@@ -345,12 +343,14 @@ def jit(
     *,
     target: str = ...,
     static_argnames: str | Sequence[str] = ...,
+    inout: str | Sequence[str] = ...,
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(
     function: Callable[..., Any] | None = None,
     *,
     target: str = "cpu",
     static_argnames: str | Sequence[str] = (),
+    inout: str | Sequence[str] = (),
 ) -> Any:
     """Compiles a function over arrays when it is called: `@pm.jit`, or `@pm.jit(target=...)`.
 
@@ -358,30 +358,15 @@ def jit(
     target : the back end, "cpu" by default
     static_argnames : parameters whose value is known while staging; each value is compiled for
     itself
+    inout : parameters whose arrays the function writes to
 
     The result takes and returns NumPy arrays. A compiled version serves every size; another dtype,
     rank, or value of a captured variable makes another version.
     """
     if function is None:
-        return functools.partial(jit, target=target, static_argnames=static_argnames)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, target, None, names)
+        return functools.partial(jit, target=target, static_argnames=static_argnames, inout=inout)
+    return Jitted(function, target, None, _names(static_argnames), inout=_names(inout))
 
 
-# Eager mode: arrays with the pattern vocabulary come from patterns/, which registers here.
-
-Convert = Callable[[Any], Any]
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-_wrap: Convert = _same
-_unwrap: Convert = _same
-
-
-def register_eager(wrap: Convert, unwrap: Convert) -> None:
-    """Says how an argument becomes an eager value, and a result what the user sees."""
-    global _wrap, _unwrap
-    _wrap, _unwrap = wrap, unwrap
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -20,6 +20,7 @@ from .context import Captured, enter
 from .dataclass import dataclass
 from .errors import ShapeError, StagingTypeError, UserError
 from .guards import Guard, RecordingTrace, reach
+from .inout import open_to_writes, written
 from .iteration import StagedSequence
 from .layouts import is_number_list
 from .locations import Location
@@ -43,6 +44,8 @@ class Traced:
     captured : gives the captured arrays as they are now
     guards : what must still hold at a later call
     weak : which of the program's results are Python's numbers and bools
+    written : which of the arrays to be written to (inout.py) the program writes to: what they
+        hold in the end stands behind the results
     assumed : what must hold beside the guards, and what the version reports (assumptions.py): the
         values of `assumed.observed` are the program's last results
     """
@@ -53,6 +56,7 @@ class Traced:
     captured: tuple[Callable[[], np.ndarray], ...]
     guards: tuple[Guard, ...]
     weak: tuple[bool, ...]
+    written: tuple[int, ...]
     assumed: Assumed
 
     def holds(self) -> bool:
@@ -116,13 +120,14 @@ def trace_values(
     recording = RecordingTrace(assumed=Assumed(plan))
     leave = enter(recording)
     try:
-        staged, params = _parameters(recording, binder, values)
+        staged, params, marked = _parameters(recording, binder, values)
         result = binder.call(callee(function), staged)
         leaves, tree = flatten(result)
         for leaf in leaves:
             _check_result(leaf)
         operands = _operands(recording, leaves, _definition(function))
-        operands += recording.assumed.observed.values()
+        places, ends = written(marked, _definition(function))
+        operands += [*ends, *recording.assumed.observed.values()]
         recording.check_unchanged()
         body = recording.builder.close(operands)
     except Leaving as left:
@@ -144,6 +149,7 @@ def trace_values(
         tuple(captured.read for captured in recording.captured.values()),
         tuple(recording.guards.values()),
         tuple(is_python(lift(leaf)) for leaf in leaves if _is_result(leaf)),
+        places,
         recording.assumed,
     )
 
@@ -183,8 +189,10 @@ def _is_result(leaf: object) -> bool:
 
 def _parameters(
     recording: RecordingTrace, binder: Binder, values: Sequence[Any]
-) -> tuple[list[Any], list[Var]]:
-    """The staged values, one a parameter, and the program's parameters; opens the block."""
+) -> tuple[list[Any], list[Var], list[tuple[Rep, Var]]]:
+    """The staged values, one a parameter, the program's parameters, and the arrays that may be
+    written to; opens the block.
+    """
     trees: list[tuple[Tree, list[tuple[Leaf, Var | None]]]] = []
     params: list[Var] = []
     for k, (name, value) in enumerate(zip(binder.names, values, strict=True)):
@@ -201,8 +209,17 @@ def _parameters(
     for k, spec in binder.declared.specs.items():
         for _, param in trees[k][1]:
             _share(recording, spec, param, binder.declared.where)
-    staged = [unflatten(tree, [_staged(*m) for m in made]) for tree, made in trees]
-    return staged, params
+    leaves_of_all = [[_staged(*m) for m in made] for _, made in trees]
+    marked = [
+        (rep, param)
+        for k in sorted(binder.inout)
+        for rep, (_, param) in zip(leaves_of_all[k], trees[k][1], strict=True)
+        if isinstance(rep, Rep) and param is not None and isinstance(param.type, Array)
+    ]
+    for rep, param in marked:
+        open_to_writes(rep, param)
+    staged = [unflatten(tree, found) for (tree, _), found in zip(trees, leaves_of_all, strict=True)]
+    return staged, params, marked
 
 
 def _share(

@@ -11,6 +11,7 @@ from .assumptions import ArgumentValue, Experience, Leaving, Plan, Site
 from .dataclass import dataclass
 from .forking import Lock
 from .guards import Guard, all_hold
+from .inout import Marked
 from .outputs import Outputs
 from .pytree import flatten
 from .targets import Executable
@@ -84,29 +85,60 @@ class Compiled(Version):
         self._result = traced.result()
 
     def run(
-        self, arguments: list[RunTime], out: object = None, learn: Experience | None = None
+        self,
+        arguments: list[RunTime],
+        out: object = None,
+        learn: Experience | None = None,
+        marked: Marked | None = None,
     ) -> Any:
         """The user's result, written to the arrays of `out` if there are any.
 
         learn : is told what values were seen
+        marked : the arguments that the function may write to
         """
         if self._captured:
-            arguments = arguments + [read() for read in self._captured]
-        if out is None:
-            results = self.executable(arguments)
-            self._tell(learn, results)
-            return self._result(results)
+            captured: list[RunTime] = [read() for read in self._captured]
+            arguments = arguments + captured
+            if marked is not None:
+                marked.check_apart("an array of the surroundings", captured)
+        if out is not None:
+            return self._into(arguments, out, learn, marked)
+        results = self.executable(arguments)
+        self._tell(learn, results)
+        found = self._result(results)
+        if marked is not None:
+            self._write(marked, results)
+        return found
+
+    def _into(
+        self,
+        arguments: list[RunTime],
+        out: object,
+        learn: Experience | None,
+        marked: Marked | None,
+    ) -> Any:
+        """The user's result in the arrays of `out`."""
         traced = self.traced
         check_sizes(traced.program, arguments)
         outputs = Outputs.of(out, traced.out_tree)
+        if marked is not None:
+            marked.check_apart("out", outputs.arrays)
         expected = traced.expected(arguments)
         outputs.check(expected)
         written = outputs.direct(expected, arguments)
         into = [w for w, leaf in zip(written, traced.out_leaves, strict=True) if leaf is RESULT]
-        results = self.executable(arguments, [*into, *[None] * len(traced.assumed.observed)])
+        hidden = len(traced.written) + len(traced.assumed.observed)
+        results = self.executable(arguments, [*into, *[None] * hidden])
         self._tell(learn, results)
         values, _ = flatten(self._result(results))
-        return outputs.deliver(values, written)
+        found = outputs.deliver(values, written)
+        if marked is not None:
+            self._write(marked, results)
+        return found
+
+    def _write(self, marked: Marked, results: Sequence[Any]) -> None:
+        first = len(self.traced.weak)
+        marked.write(self.traced.written, results[first : first + len(self.traced.written)])
 
     def _tell(self, learn: Experience | None, results: Sequence[Any]) -> None:
         observed = self.traced.assumed.observed

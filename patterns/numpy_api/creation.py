@@ -81,7 +81,7 @@ def full_like(a: object, fill_value: object, dtype: Any = None) -> Rep:
     return _like(a, fill_value, dtype)
 
 
-@define_function(np.asarray, np.ascontiguousarray)
+@define_function(np.asarray)
 def asarray(a: object, dtype: Any = None) -> Rep:
     """The value as an array, itself if it is one of that dtype."""
     rep = lift(a)
@@ -89,6 +89,13 @@ def asarray(a: object, dtype: Any = None) -> Rep:
         return rep if dtype is None else rep.astype(dtype)
     found = as_array(rep)
     return found if dtype is None or found.dtype == np.dtype(dtype) else found.astype(dtype)
+
+
+@define_function(np.ascontiguousarray)
+def ascontiguousarray(a: object, dtype: Any = None) -> Rep:
+    """The value as an array whose elements lie behind one another, itself if they do."""
+    found = asarray(a, dtype)
+    return found if not isinstance(found, ArrayRep) or found.cell.dense else found.copy()
 
 
 @define_function(np.array, np.copy)

@@ -52,6 +52,12 @@ def shifted(a: Any) -> Any:
     return b
 
 
+def increased(a: Any) -> Any:
+    """A write to the argument itself."""
+    a += 1
+    return a
+
+
 def counted(a: Any) -> Any:
     """A loop over bools that counts from 1."""
     s = 1
@@ -125,6 +131,24 @@ def test_a_loop_that_counts() -> None:
 def test_a_reduction_by_matrix_products() -> None:
     f = lambda m: m.rows.reduce(lambda p, q: p @ q)
     in_every_way(f, (MATRICES,), functools.reduce(np.matmul, MATRICES))
+
+
+@pytest.mark.parametrize("target", ["reference", "python", "cpu"])
+def test_both_sides_of_a_write_to_an_argument_overlap(target: str) -> None:
+    def shift(b: Any) -> None:
+        b[1:] = b[:-1]
+
+    b = np.arange(6.0)
+    pm.jit(shift, target=target, inout="b")(b)
+    assert b.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("target", ["reference", "python", "cpu"])
+def test_every_second_slot_of_an_argument_is_written(target: str) -> None:
+    base = np.arange(10)
+    found = pm.jit(increased, target=target, inout="a")(base[::2])
+    assert found.tolist() == [1, 3, 5, 7, 9]
+    assert base.tolist() == [1, 1, 3, 3, 5, 5, 7, 7, 9, 9]
 
 
 @pytest.mark.parametrize("target", ["reference", "python", "cpu"])
