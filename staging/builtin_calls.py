@@ -1,18 +1,18 @@
-"""Python's builtins and `math` on staged values: what rewritten code calls in their place."""
+"""Python's builtins on staged values: what rewritten code calls in their place."""
 
 from __future__ import annotations
 
 import builtins
 import functools
-import math
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import numpy as np
 
+from . import math_calls  # noqa: F401 - registers what it defines
 from . import primitives as p
 from .arithmetic import Arithmetic, apply_ufunc
-from .calls import callee, replace, staged_callable
+from .calls import F, callee, replace, staged_callable
 from .context import trace
 from .control import decide
 from .errors import Limitation, StagingTypeError
@@ -21,6 +21,7 @@ from .iteration import (
     StagedEnumerate,
     StagedRange,
     StagedReversed,
+    StagedSequence,
     StagedZip,
     as_iterable,
     is_staged_iterable,
@@ -99,13 +100,22 @@ def _type(*args: Any, **options: Any) -> object:
 def _round(x: Any, ndigits: Any = None) -> object:
     if not isinstance(x, Rep):
         return round(x) if ndigits is None else round(x, ndigits)
-    if ndigits is None:
-        return convert(cast(ScalarRep, apply_ufunc(np.rint, (x,))), WEAK_INT)
     if isinstance(ndigits, Rep):
         raise Limitation("round() to a staged number of digits")
+    rep = lift_scalar(x)
+    if rep.dtype.kind == "b":
+        rep = convert(rep, WEAK_INT)
+    whole = rep.dtype.kind in "iu"
+    if ndigits is None:
+        rounded = rep if whole else cast(ScalarRep, apply_ufunc(np.rint, (rep,)))
+        return convert(rounded, WEAK_INT)
+    if whole and ndigits >= 0:
+        return rep
     scale = 10.0 ** abs(ndigits)
-    scaled: Any = apply_ufunc(np.rint, (x * scale if ndigits >= 0 else x / scale,))
-    return scaled / scale if ndigits >= 0 else scaled * scale
+    value: Any = rep
+    scaled: Any = apply_ufunc(np.rint, (value * scale if ndigits >= 0 else value / scale,))
+    found: Any = scaled / scale if ndigits >= 0 else scaled * scale
+    return convert(found, rep.scalar) if whole else found
 
 
 @replace(divmod)
@@ -118,6 +128,8 @@ def _divmod(a: Any, b: Any) -> object:
 
 @replace(len)
 def _len(value: Any) -> object:
+    if isinstance(value, StagedSequence):
+        return apply_ufunc(np.maximum, (value.staged_length(), 0))
     if is_staged_iterable(value):
         return value.staged_length()
     if isinstance(value, Rep):
@@ -151,6 +163,13 @@ def _reversed(iterable: Any) -> object:
     return reversed(iterable)
 
 
+@replace(list)
+def _list(*args: Any) -> object:
+    if args and isinstance(args[0], StagedSequence):
+        return args[0].collected()
+    return list(*args)
+
+
 @replace(sorted)
 def _sorted(iterable: Any, **options: Any) -> object:
     if is_staged_iterable(iterable) or is_staged(iterable):
@@ -168,8 +187,19 @@ def _with_staged_function(original: Callable[..., Any]) -> None:
         return original(staged_callable(f), *args, **options)
 
 
-for _original in (map, filter, functools.reduce):
+for _original in (map, filter):
     _with_staged_function(_original)
+
+
+@replace(functools.reduce)
+def _reduce(f: object, values: Any, *initial: Any) -> object:
+    if isinstance(values, StagedSequence | Rep) and not isinstance(values, ScalarRep):
+        raise Limitation(
+            "functools.reduce over a staged collection",
+            why="its length is known only when the compiled program runs",
+            instead="x.reduce(f), in any order, or a for loop",
+        )
+    return functools.reduce(cast(Any, staged_callable(f)), values, *initial)
 
 
 @replace(getattr)
@@ -192,6 +222,20 @@ def _delattr(owner: object, name: str) -> None:
 # Reductions.
 
 
+def _over_range(reduction: F) -> F:
+    """The reduction, which also takes a staged range and its like; of integers it is one."""
+
+    @functools.wraps(reduction)
+    def call(*args: Any, **options: Any) -> object:
+        if len(args) == 0 or not isinstance(args[0], StagedSequence):
+            return reduction(*args, **options)
+        found = reduction(args[0].collected(), *args[1:], **options)
+        weak = isinstance(args[0], StagedRange) and isinstance(found, ScalarRep)
+        return convert(found, WEAK_INT) if weak and found.dtype.kind == "i" else found
+
+    return cast(F, call)
+
+
 def _method(value: Rep, name: str, **options: object) -> object:
     """The staged collection's own reduction."""
     return getattr(value, name)(**options)
@@ -202,6 +246,7 @@ def _axes(value: object) -> int:
 
 
 @replace(sum)
+@_over_range
 def _sum(values: Any, start: Any = 0) -> object:
     if not isinstance(values, Rep):
         return sum(values, start)
@@ -221,12 +266,15 @@ def _extreme(original: Any, primitive: p.Primitive) -> None:
             return original(a, b)
         x, y = lift_scalar(a), lift_scalar(b)
         if x.dtype.kind in "iub" and y.dtype.kind in "iub":
-            return apply_primitive(primitive, x, y)
+            found = apply_primitive(primitive, x, y)
+            pythons = all(isinstance(v, bool | PythonBool) for v in (a, b))
+            return PythonBool(found.operand) if pythons else found
         # Python's rule, which a NaN in front wins.
         better = apply_primitive(p.LESS if is_less else p.GREATER, y, x)
         return select(better, y, x)
 
     @replace(original)
+    @_over_range
     def extreme(*args: Any, **options: Any) -> object:
         values = args[0] if len(args) == 1 else args
         if isinstance(values, Rep):
@@ -255,6 +303,7 @@ def _quantifier(original: Callable[[Iterable[object]], bool], chain: Callable[..
     stops = original is any
 
     @replace(original)
+    @_over_range
     def quantifier(values: Any) -> object:
         if isinstance(values, Rep):
             return _method(values, original.__name__)
@@ -290,53 +339,5 @@ def _print(*args: object, **options: Any) -> None:
 
     trace().emit(Callback(PythonFunction(run), tuple(rep.operand for rep in staged)))
 
-
-# math: Python's floats, so the results are weak.
-
-_UFUNCS: dict[str, np.ufunc] = {
-    **{
-        name: getattr(np, name) for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10")
-    },
-    **{name: getattr(np, name) for name in ("log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{name: getattr(np, name) for name in ("hypot", "cbrt", "isnan", "isinf", "isfinite")},
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "fabs": np.absolute,
-    "pow": np.power,
-}
-_PRIMITIVES = {"erf": p.ERF, "erfc": p.ERFC}
-_ROUNDINGS: dict[str, np.ufunc] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
-
-
-def _math(name: str) -> None:
-    original: Callable[..., object] = getattr(math, name)
-
-    @replace(original)
-    def call(*args: Any, **options: Any) -> object:
-        if not is_staged(args):
-            return original(*args, **options)
-        if name == "log" and len(args) == 2:
-            return call(args[0]) / call(args[1])  # type: ignore[operator]
-        floats = tuple(convert(lift_scalar(a), WEAK_FLOAT) for a in args)
-        if name in _UFUNCS:
-            return apply_ufunc(_UFUNCS[name], floats)
-        if name in _PRIMITIVES:
-            return apply_primitive(_PRIMITIVES[name], *floats)
-        if name in _ROUNDINGS:
-            return convert(cast(ScalarRep, apply_ufunc(_ROUNDINGS[name], floats)), WEAK_INT)
-        raise Limitation(
-            f"math.{name} is not supported on staged values",
-            instead=f"one of {', '.join(sorted({*_UFUNCS, *_PRIMITIVES, *_ROUNDINGS}))}",
-        )
-
-
-for _name, _value in vars(math).items():
-    if callable(_value) and not _name.startswith("_"):
-        _math(_name)
 
 __all__ = ["callee"]

@@ -19,6 +19,8 @@ from .errors import StagingTypeError
 from .nodes import Check, ErrorKind
 from .reps import Rep, can_lift, index_of, lift
 from .scalars import ScalarRep, lift_scalar, select
+from .scalars import cast as convert
+from .types import WEAK_INT
 
 
 @runtime_checkable
@@ -45,6 +47,18 @@ def is_staged_iterable(value: object) -> bool:
 
 class StagedSequence:
     """Base of the collections here; iterating one outside of rewritten code is refused."""
+
+    def staged_length(self) -> Any:
+        """The number of elements; a negative one means none."""
+        raise NotImplementedError
+
+    def staged_element(self, i: Any) -> Any:
+        """Element `i`, which is inside."""
+        raise NotImplementedError
+
+    def collected(self) -> Any:
+        """The elements as a collection, like `[v for v in self]`."""
+        return comprehension()(self, lambda element: element, None)
 
     def __iter__(self) -> Iterator[Any]:
         self._refuse()
@@ -73,6 +87,10 @@ class StagedRange(StagedSequence):
             return self._length(self.step > 0)
         up, down = self._length(True), self._length(False)
         return select(self.step > 0, lift_scalar(up), lift_scalar(down))
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.collected()[place]
+        return convert(found, WEAK_INT) if isinstance(found, ScalarRep) else found
 
     def _length(self, up: bool) -> Any:
         """The number of integers, for a step of this sign."""

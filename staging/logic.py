@@ -11,6 +11,7 @@ from . import primitives as p
 from .branches import Branches
 from .context import trace
 from .control import decide, if_then_else, mark
+from .iteration import StagedRange
 from .locations import caller
 from .mutations import watched
 from .nodes import Apply, Block, Cast, Operand, Stmt
@@ -156,11 +157,15 @@ def compare(name: str, a: object, b: object) -> object:
         return membership(a, b)
     if name == "NotIn":
         return negation(membership(a, b))
+    if isinstance(a, PythonBool) and isinstance(b, bool) and name in ("Is", "IsNot"):
+        return a if b is (name == "Is") else negation(a)
     return _COMPARISONS[name](a, b)
 
 
 def membership(item: object, container: object) -> object:
     """`item in container`; staged where one of them is."""
+    if isinstance(container, StagedRange):
+        return container.collected().count(lambda value: value == item) > 0
     if isinstance(container, Rep):
         return lift(container == item).any()  # type: ignore[attr-defined]
     if not isinstance(item, Rep):

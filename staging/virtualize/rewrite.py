@@ -181,6 +181,8 @@ class Expressions(Transformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         names = [type(op).__name__ for op in node.ops]
         simple = len(names) == 1 and names[0] not in ("In", "NotIn")
+        if names[0] in ("Is", "IsNot") and isinstance(node.comparators[0], ast.Constant):
+            simple = not isinstance(node.comparators[0].value, bool)
         if simple or binds_in_expression(*node.comparators):
             self.generic_visit(node)
             return node

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,7 +17,7 @@ from parloom.patterns import public as pm
 from parloom.staging import errors
 from parloom.staging.tracing import trace_function
 
-from .running import run
+from .running import agree, run
 
 X = np.array([3.0, -1.0, 2.5, 0.0])
 NUMBERS = [(-2.0,), (0.0,), (1.0,), (3.5,)]
@@ -177,3 +178,29 @@ def test_print_prints_when_the_program_runs(capsys: pytest.CaptureFixture[str]) 
 
     run_traced(traced, f, 2.5)
     assert capsys.readouterr().out == "x is: 2.5\n"
+
+
+def test_ranges_of_a_staged_length() -> None:
+    def f(n: Any, i: Any) -> Any:
+        steps = range(1, n, 2)
+        sums = sum(range(n)), sum(range(n), 5), sum(steps)
+        lengths = len(range(n)), len(steps), len(list(enumerate(range(n))))
+        inside = i in range(n), i not in steps, 3 in range(n)
+        return sums, lengths, inside, any(range(n)), all(steps)
+
+    agree(f, (7, 3), (6, 3), (1, 0), (0, 0), (-3, 1))
+    agree(lambda n, i: (range(n)[i], max(range(n)), min(range(3, n))), (7, -1), (5, 4))
+    with pytest.raises(errors.Limitation, match="reduce over a staged"):
+        run(lambda x: functools.reduce(lambda a, b: a - b, x), X)
+
+
+def test_rounding_keeps_integers() -> None:
+    agree(lambda k: (round(k), round(k, 1), round(k, -1)), (13,), (15,), (True,), (-25,))
+    agree(lambda k: (round(k, 2), round(k, -1)), (np.int32(44),), (np.int64(-7),))
+
+
+def test_python_bools_stay_so() -> None:
+    def f(p: Any, q: Any) -> Any:
+        return p is True, q is not True, p is False, -max(p, q), -min(p, q)
+
+    agree(f, *[(p, q) for p in (True, False) for q in (True, False)])
