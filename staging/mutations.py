@@ -153,6 +153,5 @@ def _may_hold(value: object) -> bool:
         return value.__closure__ is not None and is_users_function(value)
     if isinstance(value, list | dict | set | tuple | MethodType | functools.partial):
         return True
-    if isinstance(value, Iterator) and type(value).__module__ == "builtins":
-        return True
-    return is_users_object(value)
+    builtin = type(value).__module__ == "builtins"
+    return (builtin and isinstance(value, Iterator)) or is_users_object(value)

@@ -34,6 +34,9 @@ def test_against_numpy(x: Any) -> None:
 
 
 def test_of_one_array() -> None:
-    jitted: Any = pm.jit(lambda x: (np.array_equal(x[1:], x[:-1]), np.array_equal(x[x > 0], x)))
+    def f(x: Any) -> Any:
+        return np.array_equal(x[1:], x[:-1]), np.array_equal(x[x > 0], x)
+
+    jitted: Any = pm.jit(f)
     assert tuple(jitted(np.ones(4))) == (True, True)
     assert tuple(jitted(np.arange(4.0))) == (False, False)

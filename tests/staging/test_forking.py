@@ -56,7 +56,10 @@ def in_time(check: Callable[[], bool]) -> bool:
 
 
 def works() -> bool:
-    jitted: Any = pm.jit(lambda x: x * 2 + os.getpid() * 0)
+    def f(x: Any) -> Any:
+        return x * 2 + os.getpid() * 0
+
+    jitted: Any = pm.jit(f)
     return bool(jitted(np.ones(3)).tolist() == [2.0] * 3)
 
 
