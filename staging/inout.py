@@ -17,7 +17,7 @@ from .arguments import Binder
 from .cells import cell_of
 from .dataclass import dataclass
 from .errors import Limitation, ReadOnlyError, StagingTypeError
-from .layouts import is_array, is_number_list, is_ready
+from .layouts import check_dtype, is_array, is_number_list, is_ready
 from .locations import Location
 from .nodes import Contiguous, Operand, Var
 from .outputs import apart
@@ -42,8 +42,7 @@ class Marked:
         for k, (name, value) in enumerate(zip(binder.names, values, strict=True)):
             if k in binder.static:
                 continue
-            leaves, tree = flatten(value, is_number_list)
-            found = list(zip(paths(tree, name), leaves, strict=True))
+            found = _leaves(value, name)
             arrays = [(n, leaf) for n, leaf in found if is_array(leaf)]
             if k not in binder.inout:
                 others += arrays
@@ -73,9 +72,17 @@ class Marked:
         return unflatten(tree, [apart(leaf, self.arrays) for leaf in leaves])
 
 
+def _leaves(value: object, name: str) -> list[tuple[str, object]]:
+    """An argument's leaves, by their names."""
+    if type(value) is np.ndarray:
+        return [(name, value)]
+    leaves, tree = flatten(value, is_number_list)
+    return list(zip(paths(tree, name), leaves, strict=True))
+
+
 def _check_leaf(leaf: object, name: str, alone: bool) -> None:
     if not is_array(leaf):
-        if alone or is_number_list(leaf):
+        if (alone and leaf is not None) or is_number_list(leaf):
             raise StagingTypeError(
                 f"{name} is a {type(leaf).__name__}, where an array is written to (inout)",
                 why="what is written must be seen in the caller's own array",
@@ -93,7 +100,8 @@ def _check_leaf(leaf: object, name: str, alone: bool) -> None:
             f"{name} is read-only, where an array is written to (inout)",
             instead="an array that may be written to",
         )
-    if not is_ready(leaf) and leaf.dtype.kind in "biufc":
+    if not is_ready(leaf):
+        check_dtype(leaf.dtype, name)
         raise Limitation(
             f"{name}, which is written to (inout), is not aligned, or of another byte order",
             instead="np.require(...) or astype before the call",
@@ -108,9 +116,11 @@ def _check_leaf(leaf: object, name: str, alone: bool) -> None:
 
 def _overlaps_itself(array: np.ndarray) -> bool:
     """Whether elements may lie on each other: an axis steps over less than those inside of it."""
+    if array.flags.c_contiguous:
+        return False
     reach = array.itemsize
     axes = [(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
-    for stride, size in sorted(axes) if array.size else ():
+    for stride, size in sorted(axes):
         if stride < reach:
             return True
         reach += stride * (size - 1)

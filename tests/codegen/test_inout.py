@@ -134,6 +134,27 @@ def test_arrays_inside_of_a_structure(on: On) -> None:
     assert body.speed.tolist() == [1.0] * 3
 
 
+def test_an_array_that_may_be_left_out(on: On) -> None:
+    def f(x: Any, seen: Any = None) -> Any:
+        if seen is not None:
+            seen[:] = x
+        return x.sum()
+
+    jitted, seen = on(pm.jit(f, inout="seen")), np.zeros(3)
+    assert jitted(np.ones(3)) == jitted(np.ones(3), seen) == 3.0
+    assert seen.tolist() == [1.0] * 3
+
+
+def test_any_number_of_arrays(on: On) -> None:
+    def f(k: Any, *arrays: Any, **named: Any) -> None:
+        for a in (*arrays, *named.values()):
+            a *= k
+
+    a, b, c = np.ones(2), np.ones(3), np.ones((2, 2))
+    on(pm.jit(f, inout=("arrays", "named")))(2.0, a, b, c=c)
+    assert [x.sum() for x in (a, b, c)] == [4.0, 6.0, 8.0]
+
+
 def test_what_is_not_written_to_is_no_result() -> None:
     def f(a: Any, b: Any) -> Any:
         b[0] = 1.0

@@ -68,6 +68,7 @@ def read_only() -> np.ndarray:
         (np.zeros(()), Limitation, "u, .* without axes"),
         (read_only(), ReadOnlyError, "u is read-only"),
         (np.zeros(3, ">f8"), Limitation, "u, .* another byte order"),
+        (np.zeros(3, np.float16), Limitation, "u has dtype float16"),
         (
             np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8)),
             StagingTypeError,
