@@ -186,7 +186,9 @@ class ArrayRep(arithmetic.Arithmetic, Aggregates):
         return np.imag(cast(Any, self))
 
     def conjugate(self) -> Any:
-        """The complex conjugates: real numbers themselves."""
+        """The complex conjugates: real numbers themselves, bools too."""
+        if self.dtype.kind != "c":
+            return self
         return arithmetic.apply_ufunc(np.conjugate, (self,))
 
     conj = conjugate

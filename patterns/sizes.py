@@ -30,8 +30,13 @@ def static(size: Size) -> int | None:
 
 def check_not_empty(size: Size, message: str) -> None:
     """Has the program raise ValueError where the size is 0."""
-    if not static(size):
-        (fine,) = trace().emit(Apply(p.NOT_EQUAL, (size, size_operand(0))))
+    check_size(p.NOT_EQUAL, size, 0, message)
+
+
+def check_size(comparison: Primitive, size: Size, number: int, message: str) -> None:
+    """Has the program raise ValueError unless the size compares so with the number."""
+    fine = arithmetic(comparison, size, size_operand(number))
+    if not static(fine):
         trace().emit(Check(fine, ErrorKind.VALUE, message))
 
 

@@ -57,7 +57,8 @@ def numpy_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[object, ...], options: dict[str, Any]
 ) -> object:
     """What `np.add(x, y)` and the like do when an input is staged."""
-    given = {k: v for k, v in options.items() if v is not None}
+    # None stands for an option that is not given, except for an axis: there it means all of them.
+    given = {k: v for k, v in options.items() if v is not None or k == "axis"}
     if method != "__call__" or given:
         if method not in _ufunc_methods:
             raise Limitation(f"np.{ufunc.__name__}.{method} is not supported on staged values")

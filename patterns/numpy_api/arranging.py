@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from ...staging.errors import Limitation, StagingTypeError
+from ...staging.nodes import size_operand
 from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep
 from ...staging.scalars import ScalarRep, cast
 from .. import emit, sizes
 from ..arrays import ArrayRep
 from ..conversions import apply, as_array, lifted, with_axes
+from ..keys import position
 from ..reductions import axes_of, axis_number
+from ..sizes import Size
 from .axes import atleast_1d, moveaxis
 from .joining import concatenate
 
@@ -187,12 +190,19 @@ def _position(obj: Any, what: str) -> int:
     return int(obj.__index__())
 
 
+def _check_position(at: int, x: ArrayRep, axis: int, count: Size) -> None:
+    """Raises IndexError, when the program runs, unless the position is among the first `count`."""
+    counted = position(ScalarRep(size_operand(at)), x.sizes[axis])
+    sizes.check_inside(counted, count, f"index {at} is out of bounds for axis {axis}")
+
+
 @define_function(np.insert)
 def insert(arr: object, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Values before a position along an axis."""
     x = with_axes(arr)
     x, place = (x.ravel(), 0) if axis is None else (x, axis_number(axis, x.ndim))
     at = _position(obj, "np.insert")
+    _check_position(at, x, place, sizes.add(x.sizes[place], size_operand(1)))
     before = (slice(None),) * place
     given: Any = atleast_1d(values)
     if given.ndim < x.ndim and x.ndim > 1:
@@ -224,7 +234,7 @@ def delete(arr: object, obj: Any, axis: int | None = None) -> Any:
     else:
         at = _position(obj, "np.delete")
         kept = [slice(None, at)] if at == -1 else [slice(None, at), slice(at + 1, None)]
-        x[(*before, at)]
+        _check_position(at, x, place, x.sizes[place])
     return concatenate([x[(*before, k)] for k in kept], place)
 
 

@@ -16,6 +16,7 @@ from ...staging.context import trace
 from ...staging.errors import StagingTypeError
 from ...staging.nodes import Check, ErrorKind, size_operand
 from ...staging.numpy_functions import define_function
+from ...staging.primitives import NOT_EQUAL
 from ...staging.reps import lift
 from ...staging.scalars import ScalarRep
 from .. import emit, sizes
@@ -89,9 +90,14 @@ def expand_dims(a: object, axis: Any) -> ArrayRep:
 
 @define_function(np.squeeze)
 def squeeze(a: object, axis: Any = None) -> Any:
-    """Without the axes of static size 1."""
+    """Without the axes of static size 1; a size that is 1 by computation only is refused when the
+    program runs.
+    """
     x: Any = as_array(lift(a))
     ones = [k for k, size in enumerate(x.sizes) if sizes.is_one(size)]
+    for k in () if axis is not None else sorted({*range(x.ndim)} - {*ones}):
+        message = f"np.squeeze of axis {k}, whose size is computed and 1"
+        sizes.check_size(NOT_EQUAL, x.sizes[k], 1, message)
     wanted = ones if axis is None else axes_of(axis, x.ndim)
     if any(k not in ones for k in wanted):
         raise StagingTypeError("np.squeeze of an axis whose size is not 1")

@@ -23,6 +23,7 @@ from ..conversions import apply, as_array, converted, lifted, with_axes
 from ..reductions import Options
 from ..writes import store_result
 from .missing import extreme
+from .scanning import WIDE, combination_type
 
 
 @define_ufunc_method("__call__")
@@ -96,18 +97,25 @@ def reduce(
 ) -> Any:
     """The elements along axes combined by the ufunc; in order if it does not associate."""
     x = with_axes(array)
-    if dtype is not None:
-        x = x.astype(dtype)
     given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
     if ufunc in _METHODS:
         kept = {k: v for k, v in given.items() if v is not None}
+        if ufunc in WIDE:
+            kept |= {"dtype": dtype} if dtype is not None else {}
+        elif dtype is not None:
+            x = x.astype(dtype)
         return getattr(x, _METHODS[ufunc])(axis, **kept)
     options = Options(out, keepdims, initial, where)
     if ufunc in (np.fmax, np.fmin):
         return extreme(ufunc, x, axis, options)
     primitive = BY_UFUNC.get(ufunc)
-    if primitive is None or primitive.arity != 2:
+    begins = ufunc.identity is not None  # with a value of the ufunc's own, which may change others
+    if primitive is None or primitive.arity != 2 or (begins and primitive.identity is None):
         raise Limitation(f"np.{ufunc.__name__}.reduce is not supported on staged values")
+    to = combination_type(ufunc, "reduce", x.scalar, dtype).dtype
+    if ufunc is np.fmod and to.kind in "iu":
+        raise Limitation("np.fmod.reduce of integers")
+    x = x.astype(to)
     return x.combined(primitive, ufunc.__name__, axis, strong, options)
 
 

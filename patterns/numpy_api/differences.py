@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...staging.control import if_then_else
 from ...staging.errors import Limitation, ShapeError, StagingTypeError
+from ...staging.nodes import size_operand
 from ...staging.numpy_functions import define_function
-from ...staging.primitives import ADD
+from ...staging.primitives import ADD, FLOOR_DIVIDE, GREATER_EQUAL, LESS, LOGICAL_OR, SELECT
 from ...staging.scalars import ScalarRep
 from .. import emit, sizes
 from ..conversions import apply, as_array, binary, lifted, with_axes
 from ..reductions import NOT_GIVEN, axes_of, axis_number
+from ..sizes import Size
 from .axes import moveaxis
 from .joining import concatenate
 
@@ -64,7 +67,9 @@ def ediff1d(ary: object, to_end: Any = None, to_begin: Any = None) -> Any:
 def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Central differences, one-sided at the ends; the spacing is a number an axis, 1 by default."""
     x: Any = as_array(lifted(f))
-    x = x if x.dtype.kind == "f" else x.astype(float)
+    if x.dtype.kind == "b":
+        raise StagingTypeError("np.gradient of bools", instead="x.astype(float)")
+    x = x if x.dtype.kind in "fc" else x.astype(float)
     if edge_order != 1:
         raise Limitation("np.gradient with edge_order other than 1")
     places = list(axes_of(axis, x.ndim))
@@ -79,6 +84,8 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: int = 1) ->
 
 
 def _slope(x: Any, axis: int, step: Any) -> Any:
+    message = "Shape of array too small to calculate a numerical gradient"
+    sizes.check_size(GREATER_EQUAL, x.sizes[axis], 2, message)
     before = (slice(None),) * axis
 
     def part(a: Any, b: Any) -> Any:
@@ -109,55 +116,62 @@ def trapezoid(y: object, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 _FULL, _SAME, _VALID = "full", "same", "valid"
 
 
-def _products(long: Any, short: Any, mode: str) -> Any:
-    """The sums of products of `short` with its counterparts in `long`, at every offset of a mode;
-    element k of the full result is `sum of long[k - (m - 1) + j] * short[j]`.
+def _products(a: Any, v: Any, mode: str, middle: Callable[[Size], Size]) -> Any:
+    """The sums of products of `v` with its counterparts in `a`, at every offset of a mode; element
+    k of the full result is `sum of a[k - (m - 1) + j] * v[j]`. The part that is "same" begins at
+    `middle` of the lesser size.
     """
-    if long.ndim != 1 or short.ndim != 1:
+    if a.ndim != 1 or v.ndim != 1:
         raise ShapeError("np.convolve and np.correlate take vectors")
-    n, m = long.shape[0], short.shape[0]
     if mode not in (_FULL, _SAME, _VALID):
         raise StagingTypeError("a mode is 'full', 'same' or 'valid'")
-    length = {_FULL: n + m - 1, _SAME: n, _VALID: n - m + 1}[mode]
-    start = {_FULL: 0, _SAME: (m - 1) // 2, _VALID: m - 1}[mode]
-    to = np.result_type(long.dtype, short.dtype)
-    zero = to.type(0)
-    a, b = long.astype(to), short.astype(to)
+    (n,), (m,) = a.sizes, v.sizes
+    for name, size in zip("av", (n, m), strict=True):
+        sizes.check_not_empty(size, f"{name} cannot be empty")
+    less, more = sizes.least(n, m), sizes.greatest(n, m)
+    all_but_one = sizes.subtract(less, 1)
+    start, length = {
+        _FULL: (size_operand(0), sizes.add(more, all_but_one)),
+        _SAME: (middle(less), more),
+        _VALID: (all_but_one, sizes.subtract(more, all_but_one)),
+    }[mode]
+    first: Any = ScalarRep(sizes.subtract(start, sizes.subtract(m, 1)))
+    to = np.result_type(a.dtype, v.dtype)
+    zero, total = to.type(0), LOGICAL_OR if to.kind == "b" else ADD
+    left, right = a.astype(to), v.astype(to)
 
     def entry(k: ScalarRep) -> Any:
         def term(j: ScalarRep) -> Any:
-            place: Any = k + start - (m - 1) + j
-            inside = np.logical_and(np.greater_equal(place, 0), np.less(place, n))
-            return if_then_else(inside, lambda: a[place] * b.element(j), lambda: zero)
+            place: Any = k + first + j
+            inside = np.logical_and(np.greater_equal(place, 0), np.less(place, a.shape[0]))
+            return if_then_else(inside, lambda: left[place] * right.element(j), lambda: zero)
 
-        return emit.reduce(short.sizes, term, binary(ADD, "sum"))[0]
+        return emit.reduce(v.sizes, term, binary(total, "sum"))[0]
 
-    return emit.array((sizes.extent(length),), entry)
+    return emit.array((length,), entry)
 
 
-def _ordered(a: Any, v: Any, mode: str) -> tuple[Any, Any, bool]:
-    """The longer vector first; which is longer must be known where the mode asks for it."""
-    n, m = (sizes.static(x.sizes[0]) for x in (a, v))
-    if mode == _FULL or n is None or m is None:
-        return a, v, False
-    return (v, a, True) if m > n else (a, v, False)
+def _half(size: Size, up: bool) -> Size:
+    return sizes.arithmetic(FLOOR_DIVIDE, size if up else sizes.subtract(size, 1), size_operand(2))
 
 
 @define_function(np.convolve)
 def convolve(a: object, v: object, mode: str = "full") -> Any:
-    """The convolution of two vectors; except in mode 'full' the second is the shorter one."""
+    """The convolution of two vectors; the second should be the shorter one."""
     x, y = with_axes(a), with_axes(v)
-    long, short, _ = _ordered(x, y, mode)
-    return _products(long, short[::-1], mode)
+    return _products(x, y[::-1], mode, lambda less: _half(less, False))
 
 
 @define_function(np.correlate)
 def correlate(a: object, v: object, mode: str = "valid") -> Any:
-    """The correlation of two vectors; except in mode 'full' the second is the shorter one."""
-    x, y = with_axes(a), with_axes(v)
-    long, short, swapped = _ordered(x, y, mode)
-    found = _products(long, short, mode)
-    return found[::-1] if swapped else found
+    """The correlation of two vectors, of the second its conjugate; it should be the shorter one."""
+    x, y = with_axes(a), with_axes(v).conjugate()
+    swapped = sizes.arithmetic(LESS, x.sizes[0], y.sizes[0])
+
+    def middle(less: Size) -> Size:
+        return sizes.arithmetic(SELECT, swapped, _half(less, True), _half(less, False))
+
+    return _products(x, y, mode, middle)
 
 
 @define_function(np.polyval)

@@ -19,7 +19,7 @@ from ..conversions import as_array, with_axes
 from ..reductions import axis_number
 from ..scans import accumulated
 
-_WIDE = (np.add, np.multiply)
+WIDE = (np.add, np.multiply)
 _LOGICAL = (np.logical_and, np.logical_or, np.logical_xor)
 
 
@@ -30,7 +30,9 @@ def accumulate(ufunc: np.ufunc, array: object, axis: Any = 0, dtype: Any = None)
     if isinstance(rep, ScalarRep):
         raise StagingTypeError("cannot accumulate on a scalar")
     x = as_array(rep)
-    return _along(ufunc, x, axis_number(axis, x.ndim), _type_of(ufunc, x.scalar, dtype))
+    return _along(
+        ufunc, x, axis_number(axis, x.ndim), combination_type(ufunc, "accumulate", x.scalar, dtype)
+    )
 
 
 def _along(ufunc: np.ufunc, x: ArrayRep, axis: int, to: Scalar, nan: Any = None) -> ArrayRep:
@@ -52,13 +54,13 @@ def _along(ufunc: np.ufunc, x: ArrayRep, axis: int, to: Scalar, nan: Any = None)
     return accumulated(x, axis, combine, change, ufunc.__name__)
 
 
-def _type_of(ufunc: np.ufunc, given: Scalar, dtype: Any) -> Scalar:
-    """The type in which NumPy accumulates: integer sums and products widen."""
+def combination_type(ufunc: np.ufunc, method: str, given: Scalar, dtype: Any) -> Scalar:
+    """The type in which a ufunc's method combines elements: integer sums and products widen."""
     if dtype is not None:
         return Scalar(np.dtype(dtype))
     if ufunc in _LOGICAL:
         return BOOL
-    if ufunc in _WIDE:
+    if ufunc in WIDE:
         return reducers.sum_type(given)
     one = ScalarRep(cast(constant(1), given).operand)
     found = emit.element_type(apply_ufunc(ufunc, (one, one)).type)
@@ -66,7 +68,7 @@ def _type_of(ufunc: np.ufunc, given: Scalar, dtype: Any) -> Scalar:
     stays = emit.element_type(apply_ufunc(ufunc, (again, again)).type) == found
     if not stays or (found == BOOL and given != BOOL):
         raise StagingTypeError(
-            f"np.{ufunc.__name__}.accumulate of {given}",
+            f"np.{ufunc.__name__}.{method} of {given}",
             why="a result cannot be combined with the next element",
         )
     return found
@@ -78,7 +80,7 @@ def _cumulative(ufunc: np.ufunc, nan: Any = None) -> Any:
         if axis is None:
             x = x.ravel() if x.ndim > 1 else x
         place = 0 if axis is None else axis_number(axis, x.ndim)
-        return _along(ufunc, x, place, _type_of(ufunc, x.scalar, dtype), nan)
+        return _along(ufunc, x, place, combination_type(ufunc, "accumulate", x.scalar, dtype), nan)
 
     return call
 
@@ -97,7 +99,8 @@ def _whole(ufunc: np.ufunc) -> Any:
         if axis is None and values.ndim > 1:
             raise ShapeError("an axis is needed for arrays of more than one axis")
         place = 0 if axis is None else axis_number(axis, values.ndim)
-        found = _along(ufunc, values, place, _type_of(ufunc, values.scalar, dtype))
+        to = combination_type(ufunc, "accumulate", values.scalar, dtype)
+        found = _along(ufunc, values, place, to)
         if not include_initial:
             return found
         from .joining import concatenate

@@ -13,9 +13,10 @@ from ...staging.nodes import Check, ErrorKind
 from ...staging.numpy_functions import define_function
 from ...staging.reps import Rep, lift
 from ...staging.scalars import ScalarRep, cast, select
+from ...staging.types import I64
 from .. import emit, sizes
 from ..arrays import ArrayRep
-from ..conversions import as_array, with_axes
+from ..conversions import as_array, converted, lifted, with_axes
 from ..elementwise import broadcast_shapes, elementwise
 from ..keys import nonzero, position
 from ..reductions import axis_number
@@ -32,11 +33,12 @@ def in_mode(indices: object, length: Any, mode: str) -> Any:
     """
     if mode == "raise":
         return indices
+    places = converted(lifted(indices), I64)  # a narrow type may not hold the length
     if mode == "wrap":
-        return apply_ufunc(np.remainder, (indices, length))
+        return apply_ufunc(np.remainder, (places, length))
     if mode == "clip":
         last = apply_ufunc(np.subtract, (length, 1))
-        return apply_ufunc(np.minimum, (apply_ufunc(np.maximum, (indices, 0)), last))
+        return apply_ufunc(np.minimum, (apply_ufunc(np.maximum, (places, 0)), last))
     raise StagingTypeError(f"the mode {mode!r}", instead="'raise', 'wrap' or 'clip'")
 
 

@@ -184,3 +184,55 @@ def test_the_rest_is_refused_by_name() -> None:
         stage(lambda x: x.sum(axis=2), X)
     with pytest.raises(errors.StagingTypeError, match="an axis must be a Python integer"):
         stage(lambda x, k: x.sum(axis=k), X, 1)
+
+
+EDGES: list[Callable[[Any, Any], Any]] = [
+    lambda a, v: tuple(np.convolve(a, v, mode) for mode in ("full", "same", "valid")),
+    lambda a, v: tuple(np.correlate(a, v, mode) for mode in ("full", "same", "valid")),
+    lambda a, v: (np.convolve(a > 0, v > 0), np.correlate(a > 0, v > 0, "full")),
+    lambda a, v: (np.take(a, v, mode="clip"), np.take(a, v, mode="wrap")),
+    lambda a, v: (np.logical_xor.reduce(a * 0.5), np.divide.reduce(a), np.arctan2.reduce(v)),
+    lambda a, v: (np.floor_divide.reduce(a > 0), np.add.reduce(v, dtype=np.int8)),
+    lambda a, v: (np.minimum.reduce(a[:, None] * v, axis=None), np.add.reduce(a[:, None] * v)),
+    lambda a, v: (np.gradient(a + 1j * a), (a > 0).conj()),
+]
+
+
+@pytest.mark.parametrize("function", EDGES)
+@pytest.mark.parametrize("sizes", [(5, 3), (3, 5), (2, 4), (4, 2), (3, 3)])
+def test_vectors_of_either_length_and_narrow_types(
+    function: Callable[[Any, Any], Any], sizes: tuple[int, int]
+) -> None:
+    a, v = np.arange(1, sizes[0] + 1), np.arange(-1, sizes[1] - 1).astype(np.int8)
+    assert_agree(interpret(function, a, v), function(a, v))
+
+
+def test_narrow_positions_reach_the_end_of_a_long_axis() -> None:
+    a, v = np.arange(1000), np.array([3, 127], np.int8)
+    assert_agree(interpret(lambda a, v: np.take(a, v, mode="clip"), a, v), a[v])
+
+
+OUTSIDE: list[tuple[Callable[[Any], Any], int, str]] = [
+    (lambda a: np.insert(a, 3, 0.0), 2, "index 3 is out of bounds"),
+    (lambda a: np.insert(a, -4, 0.0), 3, "index -4 is out of bounds"),
+    (lambda a: np.delete(a, 2), 2, "index 2 is out of bounds"),
+    (lambda a: np.gradient(a), 0, "too small to calculate a numerical gradient"),
+    (lambda a: np.convolve(a, a), 0, "cannot be empty"),
+    (lambda a: np.squeeze(a[:1]), 2, "squeeze of axis 0, whose size is computed and 1"),
+]
+
+
+@pytest.mark.parametrize(("function", "size", "message"), OUTSIDE)
+def test_a_position_or_size_that_does_not_fit_is_an_error(
+    function: Callable[[Any], Any], size: int, message: str
+) -> None:
+    with pytest.raises((IndexError, ValueError), match=message):
+        interpret(function, np.ones(size))
+
+
+def test_reductions_whose_results_do_not_combine_are_refused() -> None:
+    for function in (lambda x: np.less.reduce(x), lambda x: np.hypot.reduce(x)):
+        with pytest.raises((errors.StagingTypeError, errors.Limitation), match=r"reduce"):
+            stage(function, V)
+    with pytest.raises(errors.Limitation, match=r"np\.fmod\.reduce of integers"):
+        stage(lambda x: np.fmod.reduce(x), np.arange(3))
