@@ -17,7 +17,7 @@ from .dataclass import dataclass
 from .directives import freeze, frozen
 from .errors import Limitation, StagingTypeError
 from .guards import Cell, Global, changes, check_written, load, load_attribute
-from .iteration import comprehension, is_staged_iterable
+from .iteration import comprehension, is_staged_iterable, unpacked
 from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
 from .mutations import watched
@@ -90,6 +90,7 @@ class Hooks:
 
     def named_parts(self, names: tuple[str, ...], value: object) -> object:
         """A value that the user unpacks into `names`."""
+        value = unpacked(value, len(names))
         if isinstance(value, tuple) and len(value) == len(names):  # pyright: ignore[reportUnknownArgumentType]
             for name, part in zip(names, value, strict=True):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
                 self.named(name, part)  # pyright: ignore[reportUnknownArgumentType]
@@ -182,6 +183,10 @@ class Hooks:
         found = callee(comprehension())(iterable, one(value or run), test)
         outside.check()
         return found
+
+    def unpacked(self, elements: Iterable[object], count: int) -> Iterable[object]:
+        """Elements that a comprehension unpacks into `count` names."""
+        return (unpacked(element, count) for element in elements)
 
     def iterate(self, iterable: Any) -> Iterable[object]:
         """What a comprehension iterates."""

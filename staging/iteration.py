@@ -185,6 +185,20 @@ class StagedEnumerate(StagedSequence):
         return index, as_iterable(self.part).staged_element(i)
 
 
+def unpacked(value: Any, count: int) -> Any:
+    """What `a, b = value` unpacks: of a collection as long as the program finds, the elements, with
+    a check that there are `count`; of anything else, itself.
+    """
+    if not is_staged_iterable(value) or isinstance(value, StagedSequence):
+        return value
+    length = value.staged_length()
+    if isinstance(length, int):
+        return value
+    fits = apply_ufunc(np.equal, (length, count)).operand
+    trace().emit(Check(fits, ErrorKind.VALUE, f"the values to unpack are not {count}"))
+    return tuple(value[k] for k in range(count))
+
+
 Comprehension = Callable[[StagedIterable, Callable[[Any], Any], Callable[[Any], Any] | None], Any]
 _comprehensions: list[Comprehension] = []
 

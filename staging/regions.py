@@ -17,7 +17,7 @@ from .builder import Scope
 from .context import trace
 from .control import checkpoint, condition_operand, count_operand, decide, enter_counted
 from .errors import Limitation
-from .iteration import StagedIterable, as_iterable, is_staged_iterable
+from .iteration import StagedIterable, as_iterable, is_staged_iterable, unpacked
 from .locations import Location, caller
 from .loops import Loop
 from .mutations import Mutations
@@ -215,7 +215,9 @@ class ForRegion(Region):
     def elements(self) -> Iterator[object]:
         """What the loop iterates."""
         if not self.recorded:
-            return iter(self.iterable)  # type: ignore[call-overload, no-any-return]
+            elements: Iterator[object] = iter(self.iterable)  # type: ignore[call-overload]
+            count = len(self.targets)
+            return elements if count < 2 else (unpacked(e, count) for e in elements)
         record = self._record_stoppable if self.flags else self._record
         state = self.variables()
         self.watch("loop", *self.targets)
@@ -237,8 +239,7 @@ class ForRegion(Region):
         body = None
         while body is None:
             scope, index, variables = enter_counted(loop, extent)
-            element = iterable.staged_element(index)
-            self._name(index, element)
+            element = self._named(index, iterable.staged_element(index))
             self.restore(variables)
             yield element
             assert self.left is not None
@@ -262,8 +263,7 @@ class ForRegion(Region):
             scope, variables = loop.enter()
             counter = cast(ScalarRep, variables[_COUNTER])
             index = index_of(cast(Var, counter.operand), extent)
-            element = iterable.staged_element(index)
-            self._name(index, element)
+            element = self._named(index, iterable.staged_element(index))
             self.restore({**variables, **dict.fromkeys(self.flags, False)})
             yield element
             assert self.left is not None
@@ -278,10 +278,14 @@ class ForRegion(Region):
             found = apply_primitive(LOGICAL_AND, found, held)
         return found.operand
 
-    def _name(self, index: ScalarRep, element: object) -> None:
-        if len(self.targets) == 1 and isinstance(element, Rep):
-            element.hint(self.targets[0])
+    def _named(self, index: ScalarRep, element: object) -> object:
+        """The element as the loop's variables take it, with their names."""
         index.hint("i")
+        if len(self.targets) > 1:
+            return unpacked(element, len(self.targets))
+        if self.targets and isinstance(element, Rep):
+            element.hint(self.targets[0])
+        return element
 
 
 _COUNTER = ".counter"

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from .scopes import binds_in_expression, names_of, parameters, place, targets
 from .sources import FunctionNode
@@ -226,7 +226,10 @@ class Expressions(Transformer):
         """`lambda e: [value for target in e if ...]`"""
         (generator,) = node.generators
         target, tests = copied(generator.target), [copied(test) for test in ifs]
-        again = ast.comprehension(target, _elements(node), tests, generator.is_async)
+        elements = _elements(node)
+        if is_flat(target):
+            elements = self.hook("unpacked", node, elements, ast.Constant(len(target.elts)))
+        again = ast.comprehension(target, elements, tests, generator.is_async)
         made = self._comprehension(located(type(node)(copied(value), [again]), node), False)
         parameters = [ast.arg(ELEMENTS), ast.arg(THUNK)]
         arguments = ast.arguments([], parameters, None, [], [], None, [ast.Constant(None)])
@@ -264,6 +267,12 @@ class Expressions(Transformer):
         return node  # its methods are rewritten when they are called
 
 
+def is_flat(target: ast.expr) -> TypeGuard[ast.Tuple | ast.List]:
+    """Whether it is a tuple or a list of names, to unpack into."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    return bool(parts) and all(isinstance(part, ast.Name) for part in parts)
+
+
 def _elements(at: ast.AST) -> ast.expr:
     return located(ast.Name(ELEMENTS, ast.Load()), at)
 
@@ -274,4 +283,4 @@ def names_tuple(names: Sequence[str], context: ast.expr_context, at: ast.AST) ->
     return located(ast.Tuple(made, context), at)
 
 
-__all__ = ["Expressions", "HOOKS", "THUNK", "names_tuple", "parameters"]
+__all__ = ["Expressions", "HOOKS", "THUNK", "is_flat", "names_tuple", "parameters"]

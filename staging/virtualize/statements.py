@@ -42,7 +42,7 @@ from collections.abc import Sequence
 from .jumps import StoppableFor, StoppableWhile, lower_jumps, none_of
 from .leaving import lower_leaving
 from .returns import RESULT, LiftedIf
-from .rewrite import HOOKS, Expressions, names_tuple
+from .rewrite import HOOKS, Expressions, is_flat, names_tuple
 from .scopes import (
     Names,
     Place,
@@ -307,14 +307,14 @@ class Statements(Expressions):
         target = node.targets[-1]
         if isinstance(target, ast.Name):
             node.value = self.named(target.id, node.value)
-        elif isinstance(target, ast.Tuple) and all(isinstance(t, ast.Name) for t in target.elts):
+        elif is_flat(target):
             node.value = self._named_parts(target, node.value)
         else:
             node.value = self.expr(node.value)
         node.targets = [self.expr(t) for t in node.targets]
         return node
 
-    def _named_parts(self, target: ast.Tuple, value: ast.expr) -> ast.expr:
+    def _named_parts(self, target: ast.Tuple | ast.List, value: ast.expr) -> ast.expr:
         names = [t.id for t in target.elts if isinstance(t, ast.Name)]
         if isinstance(value, ast.Tuple) and len(value.elts) == len(names):
             value.elts = [self.named(n, v) for n, v in zip(names, value.elts, strict=True)]
