@@ -241,6 +241,19 @@ def load_attribute(owner: object, name: str) -> object:
     return load(Attribute(owner, name), value)
 
 
+def users_getter(owner: object, name: str) -> FunctionType | None:
+    """The function of a property of the user's, of an object that was made while staging."""
+    t = current()
+    if not isinstance(t, RecordingTrace) or id(owner) in t.outside:
+        return None
+    for cls in type(owner).__mro__:
+        if name in cls.__dict__:
+            found: object = cls.__dict__[name]
+            getter = found.fget if isinstance(found, property) else None
+            return getter if is_users_function(getter) else None
+    return None
+
+
 def _check_leak(value: Rep) -> None:
     """UserError, at the line that reads it, for a number or an array of another trace or of a block
     that is closed.

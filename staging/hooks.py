@@ -16,7 +16,7 @@ from .control import decide, if_then_else, mark
 from .dataclass import dataclass
 from .directives import freeze, frozen
 from .errors import Limitation, StagingTypeError
-from .guards import Cell, Global, changes, check_written, load, load_attribute
+from .guards import Cell, Global, changes, check_written, load, load_attribute, users_getter
 from .iteration import comprehension, is_staged_iterable, unpacked
 from .locations import Location
 from .logic import comparison, conjunction, disjunction, negation
@@ -57,7 +57,8 @@ class Hooks:
 
     def attribute(self, owner: object, name: str) -> object:
         """`owner.name`"""
-        return load_attribute(owner, name)
+        getter = users_getter(owner, name)
+        return load_attribute(owner, name) if getter is None else callee(getter)(owner)
 
     def written(self, owner: Any, name: str) -> Any:
         """`owner`, of which the part `name` is about to be assigned or deleted."""

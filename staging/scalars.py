@@ -196,7 +196,8 @@ def constant(value: Any) -> ScalarRep:
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
             raise StagingTypeError(
-                f"the Python integer {value} does not fit in 64 bits", instead="np.uint64(...)"
+                f"the Python integer {value} does not fit in 64 bits",
+                instead="np.uint64(...), or a float: float(2**64)",
             )
         return ScalarRep(Const(value, WEAK_INT))
     if isinstance(value, float):

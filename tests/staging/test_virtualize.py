@@ -19,7 +19,7 @@ from parloom.staging import errors
 from parloom.staging.tracing import trace_function
 from parloom.staging.virtualize import is_rewritten, virtualize
 
-from .running import agree, run
+from .running import agree, everywhere, run
 
 SCALE = 3
 
@@ -284,3 +284,21 @@ def test_long_chains_of_elif_compile() -> None:
             run(f, 5)
     finally:
         del linecache.cache["<long>"]
+
+
+class Interval:
+    def __init__(self, low: Any, high: Any) -> None:
+        self.low, self.high = low, high
+
+    @property
+    def width(self) -> Any:
+        if self.low > self.high:
+            return 0.0
+        return self.high - self.low
+
+
+def test_properties_have_control_flow() -> None:
+    def f(low: Any, high: Any) -> Any:
+        return Interval(low, high).width
+
+    everywhere(f, (1.0, 3.0), (3.0, 1.0))
