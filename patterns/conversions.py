@@ -12,7 +12,7 @@ from ..staging.errors import StagingTypeError
 from ..staging.nodes import Operand, size_operand
 from ..staging.primitives import Primitive
 from ..staging.reps import Rep, lift
-from ..staging.scalars import ScalarRep, cast
+from ..staging.scalars import ScalarRep, cast, narrow
 from ..staging.types import Scalar, Type
 from . import emit, reducers, sizes
 from .sizes import Size
@@ -39,6 +39,11 @@ def converted(value: Rep, to: Scalar) -> Rep:
         return cast(value, to)
     array = as_array(value)
     return array if array.scalar == to else array.astype(to.dtype)
+
+
+def stored(value: Rep, to: Scalar) -> Rep:
+    """What is stored in an array of type `to`: one of Python's integers must fit."""
+    return narrow(value, to) if isinstance(value, ScalarRep) else converted(value, to)
 
 
 def strong(value: Rep) -> Rep:

@@ -15,7 +15,7 @@ from ..staging.reps import Rep, lift
 from ..staging.scalars import ScalarRep
 from ..staging.types import Type
 from . import emit, reducers
-from .conversions import binary, converted, with_axes
+from .conversions import binary, converted, stored, with_axes
 from .emit import MakeReducer
 from .sizes import Size
 
@@ -76,7 +76,7 @@ class Options:
         if self.initial is None:
             return found
         to = emit.element_type(found.type)
-        first = converted(lift(self.initial), to)
+        first = stored(lift(self.initial), to)
         function: Any = primitive.function
         return converted(apply_ufunc(function, (first, found)), to)
 

@@ -17,11 +17,11 @@ import numpy as np
 from ...staging.errors import Limitation, StagingTypeError
 from ...staging.nodes import size_operand
 from ...staging.numpy_functions import define_function
-from ...staging.reps import Rep
-from ...staging.scalars import ScalarRep, cast
+from ...staging.reps import Rep, lift
+from ...staging.scalars import ScalarRep, narrow
 from .. import emit, sizes
 from ..arrays import ArrayRep
-from ..conversions import apply, as_array, lifted, with_axes
+from ..conversions import apply, as_array, lifted, stored, with_axes
 from ..keys import position
 from ..reductions import axes_of, axis_number
 from ..sizes import Size
@@ -156,7 +156,7 @@ def pad(array: object, pad_width: Any, mode: str = "constant", *, constant_value
         margins = []
         for width, value in ((before, low), (after, high)):
             shape = (*x.sizes[:axis], sizes.extent(width), *x.sizes[axis + 1 :])
-            number = cast(sizes.scalar_of(value, "a constant of np.pad"), x.scalar)
+            number = narrow(sizes.scalar_of(value, "a constant of np.pad"), x.scalar)
             margins.append(emit.array(shape, lambda *_, number=number: number))
         x = concatenate([margins[0], x, margins[1]], axis)
     return x
@@ -204,16 +204,13 @@ def insert(arr: object, obj: Any, values: Any, axis: int | None = None) -> Any:
     at = _position(obj, "np.insert")
     _check_position(at, x, place, sizes.add(x.sizes[place], size_operand(1)))
     before = (slice(None),) * place
-    given: Any = atleast_1d(values)
+    given: Any = atleast_1d(stored(lift(values), x.scalar))
     if given.ndim < x.ndim and x.ndim > 1:
         given = given.broadcast((*given.sizes[: given.ndim - 1], *_without(x, place)[-1:]))
         given = np.expand_dims(given, place) if given.ndim < x.ndim else given
     elif x.ndim > 1:
         given = moveaxis(given, 0, place)
-    middle = given.astype(x.dtype)
-    return concatenate(
-        [x[(*before, slice(None, at))], middle, x[(*before, slice(at, None))]], place
-    )
+    return concatenate([x[(*before, slice(None, at))], given, x[(*before, slice(at, None))]], place)
 
 
 def _without(x: ArrayRep, axis: int) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from ...staging.reps import lift
 from ...staging.scalars import ScalarRep, select
 from .. import emit, sizes
 from ..arrays import ArrayRep
-from ..conversions import as_array, converted, strong, with_axes
+from ..conversions import as_array, converted, stored, strong, with_axes
 from ..elementwise import elementwise
 from ..keys import nonzero
 from ..reductions import Options, axis_number
@@ -113,7 +113,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) 
 
     def of(f: Any) -> Any:
         found = staged_callable(f)(value, *args, **options) if callable(f) else f
-        return converted(lift(found), emit.element_type(value.type))
+        return stored(lift(found), emit.element_type(value.type))
 
     found = of(otherwise)
     for cond, f in zip(conds, functions, strict=True):

@@ -236,3 +236,20 @@ def test_reductions_whose_results_do_not_combine_are_refused() -> None:
             stage(function, V)
     with pytest.raises(errors.Limitation, match=r"np\.fmod\.reduce of integers"):
         stage(lambda x: np.fmod.reduce(x), np.arange(3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.insert(a, 0, 300),
+        lambda a: np.pad(a, 1, constant_values=300),
+        lambda a: np.piecewise(a, [a > 0], [300, 1]),
+        lambda a: np.max(a, initial=300),
+    ],
+)
+def test_a_python_integer_that_the_dtype_does_not_hold_is_an_error(
+    function: Callable[[Any], Any],
+) -> None:
+    for call in (function, lambda a: interpret(function, a)):
+        with pytest.raises(OverflowError, match="300 out of bounds for int8"):
+            call(np.ones(3, np.int8))
