@@ -325,8 +325,9 @@ class MultiLoop(Op):
     @property
     def generators(self) -> tuple[Generator, ...]:
         """The generators, in binder order."""
-        assert all(isinstance(g, Generator) for g in self.body.results)
-        return tuple(g for g in self.body.results if isinstance(g, Generator))
+        found = tuple([g for g in self.body.results if isinstance(g, Generator)])
+        assert len(found) == len(self.body.results)
+        return found
 
     @property
     def effects(self) -> Effects:

@@ -14,7 +14,7 @@ from ..staging.traversal import effects
 from ..staging.types import Array
 from .analyses.costs import cost
 from .analyses.definitions import Definitions, Source, bound_inside, define
-from .analyses.demand import Demand, needs
+from .analyses.demand import Demand
 from .analyses.ranges import Ranges
 from .analyses.uses import Around, Frame, Use, Uses, find_uses
 from .merge_loops import name_of
@@ -201,7 +201,7 @@ class _Choice:
         if work is None:
             return None
         own = bound_inside(row.loop.body)
-        outer = [n for s in work.stmts for n in needs(s) if n not in own]
+        outer = [n for s in work.stmts for n in self.definitions.needs(s) if n not in own]
         shared = (*self._needed(outer, inside), *work.shared)
         return _Work((*work.stmts, *shared), shared)
 
@@ -213,7 +213,7 @@ class _Choice:
             stmt = self.definitions.stmt(pending.pop())
             if stmt is not None and stmt not in found and inside.issuperset(stmt.binders):
                 found[stmt] = None
-                pending.extend(needs(stmt))
+                pending.extend(self.definitions.needs(stmt))
         return list(found)
 
 

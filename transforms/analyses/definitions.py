@@ -7,7 +7,7 @@ from dataclasses import field
 from ...patterns.generators import Collect, Generator, MultiLoop, binder_slices
 from ...staging.dataclass import dataclass
 from ...staging.nodes import Block, ForLoop, Operand, Program, Stmt, Var
-from ...staging.traversal import blocks, result_blocks
+from ...staging.traversal import blocks, free_vars, result_blocks, type_vars
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Definitions:
     stmts: dict[Var, Stmt] = field(default_factory=dict[Var, Stmt])
     extents: dict[Var, Operand] = field(default_factory=dict[Var, Operand])
     sizes: frozenset[Var] = frozenset()
+    _needs: dict[Stmt, tuple[Var, ...]] = field(default_factory=dict[Stmt, tuple[Var, ...]])
 
     def enter(self, block: Block) -> None:
         """Adds those of a block that a pass has made."""
@@ -61,6 +62,17 @@ class Definitions:
             if part.start <= position < part.stop:
                 return Source(stmt, k, position - part.start)
         return None
+
+    def needs(self, stmt: Stmt) -> tuple[Var, ...]:
+        """The variables that a statement uses, its binders' sizes included, but its own binders
+        not; remembered."""
+        known = self._needs.get(stmt)
+        if known is None:
+            used = free_vars(stmt.op)
+            for binder in stmt.binders:
+                used.update(dict.fromkeys(type_vars(binder.type)))
+            known = self._needs[stmt] = tuple([v for v in used if v not in stmt.binders])
+        return known
 
     def same_size(self, a: Operand, b: Operand) -> bool:
         """Whether two sizes are equal by construction: one variable, or two filters' lengths under

@@ -6,7 +6,6 @@ from ...staging.builder import Builder
 from ...staging.errors import InternalError
 from ...staging.nodes import Block, Operand, Stmt, Var
 from ...staging.replay import Replay
-from ...staging.traversal import free_vars, type_vars
 from ..trampoline import Steps, run
 from .definitions import Definitions
 
@@ -39,7 +38,7 @@ class Demand(Replay):
         stmt = self.definitions.stmt(operand)
         if stmt is None:
             raise InternalError(f"{operand!r} was asked for where it cannot be computed", where=())
-        for need in needs(stmt):
+        for need in self.definitions.needs(stmt):
             if need not in self.env:
                 yield self.demanding(need)
         replaced = yield self.replacing(stmt)
@@ -50,11 +49,3 @@ class Demand(Replay):
         """The steps of `statement`; override both where a replacement demands something itself."""
         yield from ()
         return self.statement(stmt)
-
-
-def needs(stmt: Stmt) -> tuple[Var, ...]:
-    """The variables that a statement uses, its binders' sizes included, but its own binders not."""
-    used = dict(free_vars(stmt.op))
-    for binder in stmt.binders:
-        used.update(dict.fromkeys(type_vars(binder.type)))
-    return tuple(v for v in used if v not in stmt.binders)

@@ -9,7 +9,6 @@ from ...staging.nodes import ORDERED, Operand, Stmt, Var
 from ...staging.traversal import effects
 from .costs import stmts_cost
 from .definitions import Definitions, bound_inside, loop_of
-from .demand import needs
 from .ranges import Ranges
 from .speculation import speculatable
 
@@ -35,7 +34,7 @@ class Nest:
         if operand not in self._known:
             stmt = self.definitions.stmt(operand)
             found: frozenset[Var] = frozenset()
-            for need in () if stmt is None else needs(stmt):
+            for need in () if stmt is None else self.definitions.needs(stmt):
                 found |= self.depends(need)
             self._known[operand] = found
         return self._known[operand]
@@ -54,7 +53,7 @@ class Nest:
             stmt = self.definitions.stmt(var)
             if var in self.inside and stmt is not None and stmt not in found:
                 found[stmt] = None
-                pending.extend(needs(stmt))
+                pending.extend(self.definitions.needs(stmt))
         return list(found)
 
     def why_not(self, generator: Generator) -> str | None:
