@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import math_calls  # noqa: F401 - registers what it defines
+from . import math_calls as math_calls  # registers what it defines
 from . import primitives as p
 from .arithmetic import Arithmetic, apply_ufunc
 from .calls import F, callee, replace, staged_callable
@@ -167,7 +167,7 @@ def _reversed(iterable: Any) -> object:
 def _list(*args: Any) -> object:
     if args and isinstance(args[0], StagedSequence):
         return args[0].collected()
-    return list(*args)
+    return list[object](*args)
 
 
 @replace(sorted)
@@ -199,7 +199,7 @@ def _reduce(f: object, values: Any, *initial: Any) -> object:
             why="its length is known only when the compiled program runs",
             instead="x.reduce(f), in any order, or a for loop",
         )
-    return functools.reduce(cast(Any, staged_callable(f)), values, *initial)
+    return functools.reduce(staged_callable(f), values, *initial)
 
 
 @replace(getattr)

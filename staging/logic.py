@@ -165,7 +165,11 @@ def compare(name: str, a: object, b: object) -> object:
 def membership(item: object, container: object) -> object:
     """`item in container`; staged where one of them is."""
     if isinstance(container, StagedRange):
-        return container.collected().count(lambda value: value == item) > 0
+
+        def equal(value: Any) -> object:
+            return value == item
+
+        return container.collected().count(equal) > 0
     if isinstance(container, Rep):
         return lift(container == item).any()  # type: ignore[attr-defined]
     if not isinstance(item, Rep):

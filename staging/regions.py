@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 from .branches import Branches
 from .builder import Scope
@@ -215,7 +215,7 @@ class ForRegion(Region):
     def elements(self) -> Iterator[object]:
         """What the loop iterates."""
         if not self.recorded:
-            elements: Iterator[object] = iter(self.iterable)  # type: ignore[call-overload]
+            elements: Iterator[Any] = iter(cast(Any, self.iterable))
             count = len(self.targets)
             return elements if count < 2 else (unpacked(e, count) for e in elements)
         record = self._record_stoppable if self.flags else self._record

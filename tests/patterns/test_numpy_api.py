@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -243,7 +243,7 @@ def test_reductions_whose_results_do_not_combine_are_refused() -> None:
     [
         lambda a: np.insert(a, 0, 300),
         lambda a: np.pad(a, 1, constant_values=300),
-        lambda a: np.piecewise(a, [a > 0], [300, 1]),
+        lambda a: np.piecewise(a, [a > 0], cast(Any, [300, 1])),
         lambda a: np.max(a, initial=300),
     ],
 )
