@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import cache
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -84,10 +86,16 @@ def missing_arguments(function: Any) -> list[str]:
     ]
 
 
+@cache
+def _tried() -> frozenset[Any]:
+    """The functions that have a case under some name: np.acos is np.arccos."""
+    return frozenset(attrgetter(name)(np) for name in FUNCTIONS)
+
+
 def state(path: str, function: Any) -> tuple[str, str]:
     """The state of a function, and what is said beside it."""
     name = path.removeprefix("np.")
-    if name in FUNCTIONS:
+    if function in _tried():
         lacking = missing_arguments(function)
         return (
             ("works without", ", ".join(f"`{n}=`" for n in lacking)) if lacking else ("works", "")
