@@ -27,9 +27,7 @@ Semantics
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import replace
-from math import prod
 from typing import ClassVar
 
 from ..staging.dataclass import dataclass
@@ -45,7 +43,6 @@ from ..staging.nodes import (
     operand_dim,
     size_operand,
 )
-from ..staging.traversal import result_blocks
 from ..staging.types import I64, INDEX, Array, Exists, Type
 from .reducers import Reducer
 
@@ -374,28 +371,3 @@ def canonical(loop: MultiLoop) -> MultiLoop:
         return loop
     body = Block(loop.body.params, (*loop.body.stmts, *moved), tuple(generators))
     return MultiLoop(loop.domain, body)
-
-
-def work_per_index(loop: MultiLoop) -> tuple[tuple[Operand, ...], ...]:
-    """The innermost iterations of one first index: for each nest of loops the extents whose product
-    they are. Extents that the loop itself computes are left out.
-    """
-    found: list[tuple[Operand, ...]] = []
-    bound: set[Operand] = set(loop.body.params)
-
-    def visit(block: Block, outer: tuple[Operand, ...]) -> None:
-        found.append(outer)
-        inside = [block, *result_blocks(block)]
-        for stmt in (s for b in inside for s in b.stmts):
-            bound.update(stmt.binders)
-            if isinstance(stmt.op, MultiLoop):
-                known = tuple(d for d in stmt.op.domain if d not in bound)
-                visit(stmt.op.body, (*outer, *known))
-
-    visit(loop.body, loop.domain[1:])
-    return tuple(found)
-
-
-def evaluated_work(loop: MultiLoop, extent: Callable[[Operand], int]) -> int:
-    """The greatest number of `work_per_index`, given the operands' values."""
-    return max(prod(map(extent, nest)) for nest in work_per_index(loop))

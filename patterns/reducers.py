@@ -27,7 +27,7 @@ class Order:
 
     The domain's first index is cut into chunks of `max(minimum, ceil(extent / chunks))`, where
     `minimum` counts iterations of the innermost loop: `resolved` divides it by what one first
-    index has of them (`generators.work_per_index`). With
+    index has of them (`work.work_per_index`). With
     `block` > 0 each chunk is cut into blocks of that many first indices; each block combines in
     index order from the identity, and the blocks' results combine, in order, from the identity
     into the chunk's. With `block` = 0 a chunk combines in index order from the identity (without

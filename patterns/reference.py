@@ -48,10 +48,10 @@ from .generators import (
     Reduce,
     Scan,
     Scatter,
-    evaluated_work,
 )
 from .machine import At, Machine, Places, Value, Values, bind_arguments, evaluates, generates
 from .semantics import Element, Extents, Index
+from .work import evaluated_work
 
 
 def interpret(program: Program, arguments: Sequence[Any]) -> list[Value]:

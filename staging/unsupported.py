@@ -10,12 +10,9 @@ import numpy as np
 _COMPLETE = "an array whose length is known before: pm.collect(shape, f)"
 
 INSTEAD: Mapping[str, str] = {
-    "unique": "np.sort(x), and of that what differs from the element before",
-    "digitize": 'np.searchsorted(bins, x, side="right")',
     "eig": "np.linalg.eigh of a symmetric matrix",
     "eigvals": "np.linalg.eigvalsh of a symmetric matrix",
     "resize": _COMPLETE,
-    "interp": "pm.collect(shape, f) with a search of your own, by `while`",
     "vectorize": "x.map(f)",
     "erf": "pm.erf(x)",
     "erfc": "pm.erfc(x)",

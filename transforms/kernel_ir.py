@@ -321,7 +321,7 @@ class Kernel:
     """A parallel loop as five functions and what a target needs to run them.
 
     extents : the domain's extents as host operands
-    work : what the order is resolved by, see `generators.work_per_index`
+    work : what the order is resolved by, see `work.work_per_index`
     inputs : the host variables that the functions read, with their parameter
     private : scratch buffers, one copy for each worker
     """

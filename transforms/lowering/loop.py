@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ...patterns.generators import Generator, MultiLoop, Reduce, binder_slices, work_per_index
+from ...patterns.generators import Generator, MultiLoop, Reduce, binder_slices
+from ...patterns.work import work_per_index
 from ...staging import primitives as p
 from ...staging.nodes import Index, Stmt, Var, size_operand
 from ...staging.types import Array
