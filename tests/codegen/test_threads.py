@@ -224,15 +224,14 @@ def test_an_interrupt_while_the_caller_waits() -> None:
 
 
 def test_an_interrupt_while_states_are_combined() -> None:
-    job = spinning_job(ALL, 2, 1)
+    chunks = 100_000  # half a second to combine, where it takes the other thread some turns to look
+    job = spinning_job(chunks, 2, 5_000)
     job.native("combine", job.job.chunk.address)
-    job.values[2] = 1
-    ready = lambda: job.job.combined > 1 and bool(job.values.__setitem__(2, 100_000) or True)
-    thread = interrupt_when(ready)
+    thread = interrupt_when(lambda: job.job.combined > 1)
     with pytest.raises(KeyboardInterrupt):
         run(job)
     thread.join()
-    assert 1 < job.job.combined < ALL
+    assert 1 < job.job.combined < chunks
 
 
 def test_a_signal_handler_that_returns_interrupts_nothing() -> None:
